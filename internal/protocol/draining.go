@@ -1,0 +1,133 @@
+package protocol
+
+import (
+	"time"
+
+	"github.com/tenure-go/tenure/internal/clock"
+)
+
+// planDraining waits for leader work to return, and keeps the lease meanwhile. Work that was only handed out has no
+// end to wait for but the drain; a function that has not returned by then has overrun, and its seat is never released.
+func (m *Machine) planDraining(now clock.Reading) {
+	left := m.drainLeft(now)
+	switch {
+	case m.work == Unreported:
+	case m.work == NoWork, m.work == HandedOut && left <= 0:
+		m.drained(now)
+	case left <= 0:
+		m.overran()
+	case m.term.renews:
+		m.wakeAt(now.Mono + left)
+		m.renewWhenDue(now, m.cfg.LeaseSpan()-now.Since(m.term.lease))
+	default:
+		m.wakeAt(now.Mono + min(left, m.cfg.TTL/20))
+	}
+}
+
+// drainLeft is what remains of the drain, and of the lease as long as there is one.
+func (m *Machine) drainLeft(now clock.Reading) time.Duration {
+	left := m.cfg.Drain - now.Since(m.term.ended)
+	if m.term.release {
+		left = min(left, m.cfg.LeaseSpan()-now.Since(m.term.lease))
+	}
+	return left
+}
+
+func (m *Machine) drained(now clock.Reading) {
+	m.work = NoWork
+	if m.term.release {
+		m.beginRelease(now)
+		return
+	}
+	m.retire()
+}
+
+func (m *Machine) overran() {
+	m.emit(Effect{Do: Overran, Token: m.term.token, Reason: "leader work has not returned within the drain"})
+	m.state = Overrun
+	if m.aim != stand {
+		m.retire()
+	}
+}
+
+// retire is where every way out of a term, and out of the election, ends.
+func (m *Machine) retire() {
+	if m.aim == stand {
+		m.state = Standing
+		return
+	}
+	m.state, m.aim, m.reload = Off, leave, false
+	m.emit(Effect{Do: Done, Reason: "nothing is left to do"})
+}
+
+// stop leaves the election.
+func (m *Machine) stop(now clock.Reading) {
+	m.aim = leave
+	switch m.state {
+	case Leading:
+		m.end(now, Stopped, "the candidate was stopped")
+		m.term.release = m.cfg.Release
+		m.term.renews = m.cfg.Release
+	case Standing:
+		m.beginRelease(now)
+	case Overrun:
+		m.retire()
+	}
+}
+
+// beginRelease gives back what the machine may hold. It is bounded by half a lease: what cannot be released by then is
+// left to run out.
+func (m *Machine) beginRelease(now clock.Reading) {
+	m.state = Releasing
+	m.releaseEnds = now.Add(m.cfg.TTL / 2)
+	if m.call.busy && m.call.load {
+		m.emit(Effect{Do: CancelCall, Reason: "its reply is no longer of use"})
+	}
+}
+
+func (m *Machine) planReleasing(now clock.Reading) {
+	base, needed := m.toVacate(now)
+	left := -now.Since(m.releaseEnds)
+	switch {
+	case m.call.busy:
+	case !needed || left <= 0:
+		m.released()
+	case m.reload:
+		m.wakeAt(now.Mono + left)
+		m.load(now, min(m.cfg.CallTimeout, left), "whose the record is must be known before it is released")
+	case now.Mono < m.quiet:
+		m.wakeAt(now.Mono + left)
+		m.wakeAt(m.quiet)
+	default:
+		m.vacate(now, base, min(m.cfg.CallTimeout, left))
+	}
+}
+
+func (m *Machine) released() {
+	if r := m.sight.newest.Record; r.Vacant() && m.term.release && r.Token == m.term.token {
+		m.emit(Effect{Do: Vacated, Token: r.Token, Reason: "the record was written vacant"})
+	}
+	m.term.release = false
+	m.attempts.settle()
+	m.retire()
+}
+
+// toVacate returns the state of the record from which the seat is to be given back: our own record; or one for which
+// a bid of ours is in doubt, so that it can no longer land (S11).
+func (m *Machine) toVacate(now clock.Reading) (base Snapshot, needed bool) {
+	if m.ownsIdleRecord() {
+		return m.sight.newest, m.cfg.Release || m.aim != leave
+	}
+	o := m.sight.opening(m.cfg.ID)
+	return o.base, m.attempts.inDoubt() && o.at <= now.Mono
+}
+
+func (m *Machine) vacate(now clock.Reading, base Snapshot, timeout time.Duration) {
+	r := base.Record
+	r.Token = max(r.Token, m.sight.token())
+	r.Leader, r.Session, r.Request, r.Reserved = "", "", Request{}, ""
+	if m.ours(base.Record) {
+		r.Reserved = m.term.keepFor
+	}
+	m.write(now, base, r, Release, timeout, "the seat is given back")
+}

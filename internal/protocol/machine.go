@@ -1,0 +1,359 @@
+package protocol
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/tenure-go/tenure/internal/clock"
+)
+
+// State is where a machine stands.
+type State uint8
+
+// The states; the package comment draws the ways between them.
+const (
+	Off State = iota
+	Standing
+	Leading
+	Draining
+	Releasing
+	Overrun
+)
+
+var stateNames = [...]string{"stopped", "candidate", "leader", "draining", "releasing", "overrun"}
+
+// String names the state in logs and in a candidate's status.
+func (s State) String() string { return stateNames[s] }
+
+// aim is what the machine's owner wants of it.
+type aim uint8
+
+const (
+	leave     aim = iota
+	stand         // again after every term
+	standOnce     // until the end of a term
+	try           // one bid at most
+)
+
+// call is the one call that may be in flight.
+type call struct {
+	busy    bool
+	load    bool
+	purpose Purpose
+	base    string // the version that a write expects
+}
+
+// term is the machine's own lease.
+type term struct {
+	token   uint64
+	lease   clock.Reading // before the sending of the newest attempt that landed
+	renewAt time.Duration
+	doubts  int // loads in a row, each after a conflict, that did not show our record
+
+	ended   clock.Reading // when leader work was told to stop
+	renews  bool          // the lease is renewed while work drains
+	release bool          // the seat is given back when work is done
+	keepFor string        // for this candidate
+}
+
+// Machine is one candidate of one election. It is not safe for concurrent use.
+type Machine struct {
+	cfg    Config
+	random *rand.Rand
+
+	out  []Effect
+	wake time.Duration
+
+	state   State
+	aim     aim
+	healthy bool
+	work    Work
+
+	sight    sight
+	attempts attempts
+	call     call
+	term     term
+
+	watching bool          // the watch delivers
+	reload   bool          // the record must be read before the next step
+	quiet    time.Duration // no call before this
+	pollAt   time.Duration
+	failures int // in a row, of calls
+	rejected int // in a row, of bids since the last new mark
+	tried    bool
+
+	delay        time.Duration // of a bid for the current opening
+	standoff     uint64        // no bid until a term above this is seen,
+	standoffEnds time.Duration // or until this
+	releaseEnds  clock.Reading
+}
+
+// New returns a machine that is off. cfg must have passed Check. The random source spreads timers; it need not be
+// secure, and with the same seed and the same inputs the machine does the same.
+func New(cfg Config, source rand.Source) *Machine {
+	return &Machine{cfg: cfg, random: rand.New(source), healthy: !cfg.HealthChecked}
+}
+
+// never is a wake-up that does not come.
+const never = time.Duration(1<<63 - 1)
+
+// Step takes in one input at the time now and returns what is to be done about it, in order. The result is valid
+// until the next Step. Time must not run backwards on the monotonic clock.
+func (m *Machine) Step(now clock.Reading, in Input) []Effect {
+	clear(m.out)
+	m.out = m.out[:0]
+	m.absorb(now, in)
+	m.plan(now)
+	return m.out
+}
+
+// Wake is the monotonic time at which the next Tick is due at the latest.
+func (m *Machine) Wake() (at time.Duration, ok bool) { return m.wake, m.wake != never }
+
+// State returns where the machine stands.
+func (m *Machine) State() State { return m.state }
+
+// Seen returns the newest record seen, and how long ago its mark was first seen.
+func (m *Machine) Seen(now clock.Reading) (Snapshot, time.Duration) {
+	return m.sight.newest, now.Mono - m.sight.since
+}
+
+// Token returns the token of the last term led, zero if none was.
+func (m *Machine) Token() uint64 { return m.term.token }
+
+// Watching reports whether changes are pushed at present.
+func (m *Machine) Watching() bool { return m.watching }
+
+// Trusted reports whether the machine leads, and its trust in that stands at the time now.
+func (m *Machine) Trusted(now clock.Reading) bool {
+	return m.state == Leading && now.Since(m.term.lease) < m.cfg.Span()
+}
+
+func (m *Machine) absorb(now clock.Reading, in Input) {
+	switch in.Kind {
+	case Tick:
+	case Stand, StandOnce, Try:
+		m.start(now, in.Kind)
+	case Stop:
+		m.stop(now)
+	case Resign:
+		m.resign(now, in.To, "the leader's own wish")
+	case Loaded:
+		m.loaded(now, in)
+	case Wrote:
+		m.wrote(now, in)
+	case Pushed:
+		m.pushed(now, in.Snapshot)
+	case WatchLost:
+		m.watching, m.pollAt = false, now.Mono+time.Duration(float64(m.cfg.PollEvery)*m.random.Float64())
+	case Healthy:
+		m.healthy = true
+	case Unhealthy:
+		m.unhealthy(now)
+	case WorkChange:
+		m.work = in.Work
+	case Distrust:
+		m.expire(now, "the lease was found to be over when somebody asked")
+	}
+}
+
+// plan decides what to do next in the current state, until a state has nothing more to do at once.
+func (m *Machine) plan(now clock.Reading) {
+	for {
+		m.wake = never
+		before := m.state
+		switch m.state {
+		case Off, Overrun:
+			m.planWork()
+		case Standing:
+			m.planStanding(now)
+		case Leading:
+			m.planLeading(now)
+		case Draining:
+			m.planDraining(now)
+		case Releasing:
+			m.planReleasing(now)
+		}
+		if m.state == before {
+			return
+		}
+	}
+}
+
+func (m *Machine) emit(e Effect) { m.out = append(m.out, e) }
+
+// wakeAt asks for a Tick at t at the latest.
+func (m *Machine) wakeAt(t time.Duration) { m.wake = min(m.wake, t) }
+
+// load reads the record, unless a pause after a failure has to pass first.
+func (m *Machine) load(now clock.Reading, timeout time.Duration, reason string) {
+	if now.Mono < m.quiet {
+		m.wakeAt(m.quiet)
+		return
+	}
+	m.call = call{busy: true, load: true}
+	m.emit(Effect{Do: Load, Timeout: timeout, Reason: reason})
+}
+
+// write swaps base for r, which gets a number of its own.
+func (m *Machine) write(now clock.Reading, base Snapshot, r Record, p Purpose, timeout time.Duration, reason string) {
+	r.Renewals = m.attempts.number(r.Renewals)
+	m.attempts.add(r, now)
+	m.call = call{busy: true, purpose: p, base: base.Version}
+	m.emit(Effect{Do: Write, Base: base, Record: r, Purpose: p, Timeout: timeout, Token: r.Token, Reason: reason})
+}
+
+// pushed takes in a snapshot from the watch. It makes the load that may be due needless, unless it is lower than what
+// was seen before: then a load is what tells an old state from a lost one.
+func (m *Machine) pushed(now clock.Reading, s Snapshot) {
+	m.watching = true
+	hadGap := m.sight.hasGap
+	switch m.see(now, s) {
+	case same:
+		m.reload = false
+		if m.failures == 0 {
+			m.quiet = 0
+		}
+	case lower:
+		m.reload = m.reload || !hadGap && !m.held()
+	}
+}
+
+// loaded takes in the reply to a Load.
+func (m *Machine) loaded(now clock.Reading, in Input) {
+	m.call = call{}
+	m.pollAt = now.Mono + m.spread(m.cfg.PollEvery)
+	if in.Outcome != OK {
+		m.failed(now, in)
+		if m.aim == try && m.state == Standing {
+			m.beginRelease(now)
+		}
+		return
+	}
+	m.failures, m.reload = 0, false
+	unheard := m.watching
+	switch m.see(now, in.Snapshot) {
+	case stale:
+		m.reload = true
+		m.pause(now, m.cfg.Backoff.Initial)
+	case newer:
+		if unheard {
+			m.watching = false
+			m.emit(Effect{Do: Rewatch, Reason: "the record changed and the watch did not tell"})
+		}
+	}
+	m.doubt(now)
+}
+
+// wrote takes in the reply to a Write.
+func (m *Machine) wrote(now clock.Reading, in Input) {
+	done := m.call
+	m.call = call{}
+	switch in.Outcome {
+	case OK:
+		m.failures = 0
+		m.see(now, in.Snapshot)
+	case Conflict:
+		m.conflict(now, done)
+	case NotApplied, Permanent:
+		m.attempts.dropLast()
+		m.failed(now, in)
+	default:
+		m.reload = m.state != Leading && m.state != Draining
+		m.failed(now, in)
+	}
+}
+
+// conflict follows a write that found another version: ours may have landed before, by an attempt whose reply was
+// lost or that the library under the store repeated, so only a fresh look tells (S7).
+func (m *Machine) conflict(now clock.Reading, done call) {
+	if m.sight.newest.Version != done.base && !m.sight.hasGap {
+		return // a newer record has arrived in the meantime, and was judged
+	}
+	m.sight.conflicted(done.base)
+	m.reload = true
+	switch {
+	case done.purpose != Bid:
+	case m.watching:
+		m.pause(now, m.cfg.CallTimeout) // the push of what replaced it is on its way
+	default:
+		m.rejected++
+		if m.rejected > 1 {
+			m.pause(now, m.cfg.Backoff.delay(m.rejected, m.random))
+		}
+	}
+}
+
+// failed spaces the calls to a store that fails.
+func (m *Machine) failed(now clock.Reading, in Input) {
+	m.failures++
+	m.emit(Effect{Do: CallFailed, Outcome: in.Outcome, Reason: "a call to the store failed"})
+	wait := max(m.cfg.Backoff.delay(m.failures, m.random), min(in.RetryAfter, max(m.cfg.Backoff.Max, m.cfg.TTL)))
+	if m.state == Leading || m.state == Draining {
+		wait = min(wait, max(m.cfg.TTL/10, min(in.RetryAfter, m.cfg.RenewEvery)))
+	}
+	m.pause(now, wait)
+	if m.state == Leading && m.cfg.MaxFailures > 0 && m.failures >= m.cfg.MaxFailures {
+		m.end(now, Sick, "too many failures in a row")
+		m.standOff(now)
+	}
+}
+
+func (m *Machine) pause(now clock.Reading, d time.Duration) { m.quiet = now.Mono + d }
+
+// see judges a snapshot, whatever way it came.
+func (m *Machine) see(now clock.Reading, s Snapshot) verdict {
+	before := m.sight.newest.Record
+	known := m.sight.known
+	v := m.sight.observe(now.Mono, s)
+	switch v {
+	case newer:
+		m.moved(now, s)
+		if r := s.Record; !known || r.Token != before.Token || r.Session != before.Session {
+			m.emit(Effect{Do: LeaderChanged, Token: r.Token, Reason: "another term was seen"})
+		}
+	case same:
+		m.landed(now, s.Record)
+	}
+	return v
+}
+
+// moved follows a record that is newer than all before.
+func (m *Machine) moved(now clock.Reading, s Snapshot) {
+	m.rejected, m.reload, m.quiet = 0, false, 0
+	m.delay = m.cfg.PriorityDelay + time.Duration(float64(m.cfg.BidSpread)*m.random.Float64())
+	m.landed(now, s.Record)
+	m.attempts.settle()
+	if m.held() && !m.ours(s.Record) {
+		m.depose(now, "another record has taken the place of ours")
+	}
+}
+
+// landed gives the term what the attempt that made the record is worth.
+func (m *Machine) landed(now clock.Reading, r Record) {
+	if r.Session != m.cfg.Session {
+		return
+	}
+	t, found := m.attempts.landed(r)
+	switch {
+	case !found:
+	case m.state == Standing && r.TTL != m.cfg.TTL:
+		m.emit(Effect{Do: CallFailed, Outcome: Permanent, Reason: "the store did not keep the TTL as written"})
+		m.pause(now, m.cfg.TTL)
+	case m.state == Standing:
+		m.elect(now, t)
+	case m.held() && r.Token == m.term.token:
+		m.extend(now, t)
+	}
+}
+
+// ours reports whether the record is that of the machine's own term: by session and token, never by the ID alone (S5).
+func (m *Machine) ours(r Record) bool { return r.Session == m.cfg.Session && r.Token == m.term.token }
+
+// held reports whether the machine holds a term's lease, trusted or not.
+func (m *Machine) held() bool { return m.state == Leading || m.state == Draining }
+
+// spread shortens an interval by a random share of up to a tenth, so that processes do not march in step.
+func (m *Machine) spread(d time.Duration) time.Duration {
+	return d - time.Duration(float64(d)*m.random.Float64()/10)
+}

@@ -1,0 +1,150 @@
+package protocol
+
+import (
+	"time"
+
+	"github.com/tenure-go/tenure/internal/clock"
+)
+
+var aims = map[Kind]aim{Stand: stand, StandOnce: standOnce, Try: try}
+
+// start makes the machine stand. A candidate with unreturned work waits for that first (S8).
+func (m *Machine) start(now clock.Reading, kind Kind) {
+	if m.state != Off {
+		return
+	}
+	m.aim, m.state = aims[kind], Standing
+	m.failures, m.rejected, m.quiet = 0, 0, 0
+	m.reload, m.watching, m.tried = true, false, false
+	m.sight.heard, m.pollAt = now.Mono, now.Mono
+	if m.cfg.Watch && m.aim != try {
+		m.pause(now, m.cfg.CallTimeout) // the watch begins with the current state
+	}
+	if m.work != NoWork {
+		m.state = Overrun
+	}
+}
+
+// planWork waits for the return of work that overran.
+func (m *Machine) planWork() {
+	if m.state == Overrun && m.work == NoWork {
+		m.retire()
+	}
+}
+
+func (m *Machine) planStanding(now clock.Reading) {
+	switch {
+	case m.call.busy:
+	case m.reload:
+		m.load(now, m.cfg.CallTimeout, "the record must be read first")
+	case !m.sight.known:
+		m.await(now)
+	case m.ownsIdleRecord() && !m.willing(now):
+		m.beginRelease(now)
+	default:
+		m.bidWhenOpen(now)
+	}
+}
+
+// willing reports whether the candidate would lead now if the seat were free.
+func (m *Machine) willing(now clock.Reading) bool {
+	return m.healthy && m.work == NoWork && !m.sight.present().Record.Paused && !m.standingOff(now)
+}
+
+// standingOff reports whether the candidate still leaves the seat that it resigned to others.
+func (m *Machine) standingOff(now clock.Reading) bool {
+	return m.standoff != 0 && m.sight.token() <= m.standoff && now.Mono < m.standoffEnds
+}
+
+// ownsIdleRecord reports whether the record bears our session though nothing acts under it: a bid that was won too
+// late, a release that was lost, work that overran and has returned since.
+func (m *Machine) ownsIdleRecord() bool {
+	return m.sight.newest.Record.Session == m.cfg.Session && m.sight.known
+}
+
+func (m *Machine) bidWhenOpen(now clock.Reading) {
+	if !m.willing(now) {
+		m.wakeAt(m.standoffWake(now))
+		m.await(now)
+		return
+	}
+	o := m.sight.opening(m.cfg.ID)
+	switch {
+	case m.ownsIdleRecord():
+		o = opening{now.Mono, m.sight.newest, "the record is our own and nothing acts under it"}
+	case m.aim != try && o.base.Record.Reserved != m.cfg.ID:
+		o.at += m.delay
+	}
+	if now.Mono < o.at {
+		m.wakeAt(o.at)
+		m.await(now)
+		return
+	}
+	if m.aim == try && m.tried {
+		m.beginRelease(now)
+		return
+	}
+	m.tried = true
+	m.bid(now, o)
+}
+
+// standOff leaves the seat to others until one of them has led, for a lease at most.
+func (m *Machine) standOff(now clock.Reading) {
+	m.standoff, m.standoffEnds = m.term.token, now.Mono+m.cfg.TTL
+}
+
+func (m *Machine) standoffWake(now clock.Reading) time.Duration {
+	if m.standingOff(now) {
+		return m.standoffEnds
+	}
+	return never
+}
+
+// bid tries to begin a term from the state o.base.
+func (m *Machine) bid(now clock.Reading, o opening) {
+	if now.Mono < m.quiet {
+		m.wakeAt(m.quiet)
+		return
+	}
+	token := max(o.base.Record.Token, m.sight.token()) + 1
+	if token > MaxToken {
+		m.failures++
+		m.emit(Effect{Do: CallFailed, Outcome: Permanent, Token: m.sight.token(), Reason: "no token is left"})
+		m.pause(now, m.cfg.TTL)
+		m.wakeAt(m.quiet)
+		return
+	}
+	r := Record{Token: token, Leader: m.cfg.ID, Session: m.cfg.Session, TTL: m.cfg.TTL}
+	m.write(now, o.base, r, Bid, min(m.cfg.CallTimeout, m.cfg.Span()), o.reason)
+}
+
+// await watches or polls while there is nothing to bid for.
+func (m *Machine) await(now clock.Reading) {
+	if m.aim == try && m.sight.known {
+		m.beginRelease(now)
+		return
+	}
+	silence := m.sight.heard + max(m.sight.newest.Record.TTL, m.cfg.TTL)
+	switch {
+	case now.Mono >= silence:
+		m.load(now, m.cfg.CallTimeout, "nothing was heard for a lease")
+	case !m.watching && now.Mono >= m.pollAt:
+		m.load(now, m.cfg.CallTimeout, "poll")
+	case !m.watching:
+		m.wakeAt(min(silence, m.pollAt))
+	default:
+		m.wakeAt(silence)
+	}
+}
+
+// elect begins the term of an attempt that landed. The lease counts from before its sending; a reply later than the
+// lease is no win (S3), and a seat that is not wanted any more is left to ownsIdleRecord.
+func (m *Machine) elect(now clock.Reading, t attempt) {
+	if !m.willing(now) || now.Since(t.sent) >= m.cfg.Span() {
+		return
+	}
+	m.state = Leading
+	m.term = term{token: t.token, lease: t.sent, renewAt: t.sent.Mono + m.spread(m.cfg.RenewEvery)}
+	m.reload, m.failures, m.quiet, m.standoff = false, 0, 0, 0
+	m.emit(Effect{Do: Elected, Token: t.token, Until: m.trustedUntil(), Reason: "the bid landed"})
+}
