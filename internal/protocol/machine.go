@@ -97,11 +97,10 @@ func New(cfg Config, source rand.Source) *Machine {
 // never is a wake-up that does not come.
 const never = time.Duration(1<<63 - 1)
 
-// Step takes in one input at the time now and returns what is to be done about it, in order. The result is valid
-// until the next Step. Time must not run backwards on the monotonic clock.
+// Step takes in one input at the time now and returns what is to be done about it, in order. Time must not run
+// backwards on the monotonic clock.
 func (m *Machine) Step(now clock.Reading, in Input) []Effect {
-	clear(m.out)
-	m.out = m.out[:0]
+	m.out = nil // not kept between steps: ten thousand machines at rest stand for election in one process
 	m.absorb(now, in)
 	m.plan(now)
 	return m.out
@@ -151,7 +150,7 @@ func (m *Machine) absorb(now clock.Reading, in Input) {
 	case Unhealthy:
 		m.unhealthy(now)
 	case WorkChange:
-		m.work = in.Work
+		m.workChanged(in.Work)
 	case Distrust:
 		m.expire(now, "the lease was found to be over when somebody asked")
 	}

@@ -25,6 +25,14 @@ func (m *Machine) start(now clock.Reading, kind Kind) {
 	}
 }
 
+// workChanged takes in what remains of leader work. Once the drain has passed, only functions count.
+func (m *Machine) workChanged(w Work) {
+	if w == HandedOut && m.state != Draining {
+		w = NoWork
+	}
+	m.work = w
+}
+
 // planWork waits for the return of work that overran.
 func (m *Machine) planWork() {
 	if m.state == Overrun && m.work == NoWork {

@@ -1,0 +1,130 @@
+package tenure
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tenure-go/tenure/internal/clock"
+	"github.com/tenure-go/tenure/internal/protocol"
+)
+
+// Candidate takes part in one election. It is made by [New] and idle until one of Run, Start, Campaign and
+// TryAcquire is called; after it has stopped it can be started again. All methods are safe for concurrent use.
+type Candidate struct {
+	store    Store
+	election string
+	config   *config
+	clock    clock.Source
+	events   dispatcher
+
+	current atomic.Pointer[lead] // the term that stands, or whose work drains; nil if none
+
+	inbox inbox
+
+	mu      sync.Mutex // guards the machine between steps, and all below
+	machine *protocol.Machine
+	mode    mode
+	stint   *stint // nil while the candidate is idle
+	history ring
+	vitals  vitals
+}
+
+// vitals are what Status tells beyond the machine's state.
+type vitals struct {
+	lastError   error
+	lastErrorAt time.Time
+	renewedAt   time.Time
+	latency     time.Duration
+	margin      time.Duration
+	sent        time.Duration // monotonic reading before the call in flight
+}
+
+// mode is which of the public calls the candidate is busy with.
+type mode uint8
+
+const (
+	idle mode = iota
+	running
+	started
+	campaigning
+	trying
+)
+
+// New returns a candidate of the election in store. The error wraps [ErrConfig] and names what is wrong: a name, or
+// options that contradict each other or cannot be safe. Nothing is sent to the store yet.
+func New(store Store, election string, options ...Option) (*Candidate, error) {
+	if store == nil {
+		return nil, fmt.Errorf("%w: the store is nil", ErrConfig)
+	}
+	if err := CheckElection(election); err != nil {
+		return nil, err
+	}
+	_, watches := store.(Watcher)
+	unit := time.Millisecond
+	if s, ok := store.(TTLUnit); ok {
+		unit = max(unit, s.TTLUnit())
+	}
+	config, err := newConfig(options, watches, unit)
+	if err != nil {
+		return nil, err
+	}
+	config.logger = config.logger.With("election", election, "candidate", config.ID)
+	c := &Candidate{
+		store: store, election: election, config: config, clock: clock.New(config.clock),
+		machine: protocol.New(config.Config, config.random),
+	}
+	c.inbox.bell = make(chan struct{}, 1)
+	c.events.observers, c.events.log = config.observers, config.logger
+	return c, nil
+}
+
+// ID returns the candidate's ID.
+func (c *Candidate) ID() string { return c.config.ID }
+
+// Election returns the name of the election.
+func (c *Candidate) Election() string { return c.election }
+
+// IsLeader reports whether the candidate leads now. It reads the clock at every call, so that a process that was
+// paused or suspended past its lease gets the right answer at once; it makes no call to the store and does not
+// allocate. A yes counts as leadership handed out: giving up the seat later takes the full drain, unless [Candidate.Idle]
+// says that nothing acts on it any more.
+func (c *Candidate) IsLeader() bool {
+	l := c.current.Load()
+	return l != nil && l.ask()
+}
+
+// Term returns the term that the candidate leads, false if it does not lead. Like a yes of IsLeader it counts as
+// leadership handed out.
+func (c *Candidate) Term() (Term, bool) {
+	l := c.current.Load()
+	if l == nil || !l.ask() {
+		return Term{}, false
+	}
+	return l.term, true
+}
+
+// Idle says that nothing in this process acts any more on an answer of IsLeader or Term, so that a seat that is being
+// given up need not wait for the rest of the drain. A later yes counts anew.
+func (c *Candidate) Idle() {
+	if l := c.current.Load(); l != nil {
+		l.idle()
+	}
+}
+
+// RunIfLeader calls fn if the candidate leads, and reports whether it did. The context of fn ends with ctx and with
+// the term, and [context.Cause] then tells which; the seat is not given up before fn has returned. The error is fn's.
+func (c *Candidate) RunIfLeader(ctx context.Context, fn func(context.Context) error) (ran bool, err error) {
+	l := c.current.Load()
+	if l == nil || !l.trust.holds() || !l.enter() {
+		return false, nil
+	}
+	defer l.leave()
+	work, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })
+	defer stop()
+	return true, fn(work)
+}

@@ -1,0 +1,266 @@
+package tenure
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/tenure-go/tenure/internal/protocol"
+)
+
+// stint is one run of a candidate, from its start to its stop. A single goroutine, in loop, feeds the machine and
+// carries out what it decides; calls to the store have a goroutine each while they last, one at a time.
+type stint struct {
+	c    *Candidate
+	base context.Context // carries the caller's values, never its end
+	news chan struct{}   // rings when whoever waits in Run, Campaign or TryAcquire should look
+	done chan struct{}   // closed when nothing of the stint runs any more
+
+	background sync.WaitGroup // the health check
+	quit       context.CancelFunc
+	unbind     func() bool // undoes what stops the stint with its caller's context
+
+	// Of the goroutine in loop alone.
+	cancelCall context.CancelFunc
+	watch      *watch
+	finished   bool
+
+	// Guarded by c.mu.
+	permanent error // the failure for which Run and its like give up
+	lastError error // of a call
+}
+
+// begin starts a stint for one of the public calls. One of Run or Start ends with ctx.
+func (c *Candidate) begin(ctx context.Context, m mode, kind protocol.Kind) (*stint, error) {
+	if err := c.checkGrade(ctx); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mode != idle {
+		return nil, ErrRunning
+	}
+	background, quit := context.WithCancel(context.WithoutCancel(ctx))
+	s := &stint{
+		c: c, base: context.WithoutCancel(ctx), news: make(chan struct{}, 1), done: make(chan struct{}), quit: quit,
+	}
+	c.mode, c.stint = m, s
+	c.inbox.clear()
+	if l := c.current.Load(); l != nil {
+		l.report() // work of an earlier stint may still run
+	}
+	c.inbox.post(message{input: protocol.Input{Kind: kind}})
+	s.unbind = func() bool { return true }
+	if kind == protocol.Stand {
+		s.unbind = context.AfterFunc(ctx, s.stop)
+	}
+	s.startWatch()
+	s.startHealth(background)
+	go s.loop()
+	return s, nil
+}
+
+func (s *stint) loop() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for !s.finished {
+		select {
+		case <-s.c.inbox.bell:
+		case <-timer.C:
+			s.step(message{})
+		}
+		for m, ok := s.c.inbox.take(); ok && !s.finished; m, ok = s.c.inbox.take() {
+			s.step(m)
+		}
+		timer.Reset(s.untilWake())
+	}
+	s.close()
+}
+
+// untilWake is how long the goroutine may sleep.
+func (s *stint) untilWake() time.Duration {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	at, ok := s.c.machine.Wake()
+	if !ok {
+		return time.Hour
+	}
+	mono, _ := s.c.clock.Now()
+	return max(0, at-mono)
+}
+
+// close ends whatever else the stint started.
+func (s *stint) close() {
+	c := s.c
+	if s.watch != nil {
+		s.watch.stop()
+	}
+	s.quit()
+	s.unbind()
+	s.background.Wait()
+	s.emit(Event{Kind: EventStopped, Reason: "nothing is left to do"})
+	c.mu.Lock()
+	c.mode, c.stint = idle, nil
+	c.mu.Unlock()
+	close(s.done)
+}
+
+// step feeds the machine one input and carries out what it decides.
+func (s *stint) step(m message) {
+	c := s.c
+	if m.input.Kind == protocol.WorkChange {
+		m.input.Work = c.current.Load().work()
+	}
+	c.mu.Lock()
+	now := c.clock.Read()
+	s.observe(m, now.Mono)
+	effects := c.machine.Step(now, m.input)
+	for _, e := range effects {
+		c.note(m.input, e)
+	}
+	state := c.machine.State()
+	c.mu.Unlock()
+	for _, e := range effects {
+		s.carryOut(e, m)
+	}
+	s.closeTerm(state)
+}
+
+// observe keeps for Status what the machine does not.
+func (s *stint) observe(m message, now time.Duration) {
+	c := s.c
+	switch m.input.Kind {
+	case protocol.Loaded, protocol.Wrote:
+		c.vitals.latency = now - c.vitals.sent
+		s.lastError = m.err
+		if m.input.Outcome == protocol.Conflict {
+			return // somebody was faster: nothing is wrong with the store
+		}
+	case protocol.WatchLost:
+	default:
+		return
+	}
+	if m.err != nil {
+		c.vitals.lastError, c.vitals.lastErrorAt = m.err, time.Now()
+	}
+}
+
+func (s *stint) carryOut(e protocol.Effect, m message) {
+	switch e.Do {
+	case protocol.Load, protocol.Write:
+		s.call(e)
+	case protocol.CancelCall:
+		s.cancelCall()
+	case protocol.Rewatch:
+		s.renewWatch()
+	case protocol.Elected:
+		s.elected(e)
+	case protocol.Extended:
+		s.extended(e)
+	case protocol.Ended:
+		s.ended(e)
+	case protocol.Overran:
+		s.c.current.Load().finish(ErrOverran)
+		s.emit(Event{Kind: EventOverran, Token: e.Token, Reason: e.Reason, Err: ErrOverran})
+	case protocol.Vacated:
+		s.emit(Event{Kind: EventReleased, Token: e.Token, Reason: e.Reason})
+	case protocol.LeaderChanged:
+		s.emit(Event{Kind: EventLeaderChanged, Token: e.Token, Leader: s.c.leaderSeen(), Reason: e.Reason})
+	case protocol.CallFailed:
+		s.failed(e, m.err)
+	case protocol.Done:
+		s.finished = true
+	}
+}
+
+func (s *stint) elected(e protocol.Effect) {
+	c := s.c
+	l := &lead{over: make(chan struct{})}
+	l.ctx, l.cancel = context.WithCancelCause(s.base)
+	l.term = Term{Election: c.election, Leader: c.config.ID, Token: e.Token, trust: &l.trust}
+	l.trust.clock = &c.clock
+	l.trust.onLoss = func() { c.inbox.post(message{input: protocol.Input{Kind: protocol.Distrust}}) }
+	l.report = func() { c.inbox.post(message{input: protocol.Input{Kind: protocol.WorkChange}}) }
+	l.trust.extend(e.Until)
+	c.current.Store(l)
+	s.renewed(&l.trust)
+	s.emit(Event{Kind: EventElected, Token: e.Token, Reason: e.Reason})
+	s.ring()
+}
+
+func (s *stint) extended(e protocol.Effect) {
+	l := s.c.current.Load()
+	s.renewed(&l.trust)
+	l.trust.extend(e.Until)
+	s.emit(Event{Kind: EventRenewed, Token: e.Token, Reason: e.Reason})
+}
+
+// renewed notes when a renewal came back, and how much trust was left by then.
+func (s *stint) renewed(t *trust) {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	s.c.vitals.renewedAt, s.c.vitals.margin = time.Now(), t.remaining()
+}
+
+func (s *stint) ended(e protocol.Effect) {
+	l := s.c.current.Load()
+	cause := causes[e.Cause]
+	l.end(cause)
+	l.report()
+	s.emit(Event{Kind: EventEnded, Token: e.Token, Reason: e.Reason, Err: cause})
+}
+
+// closeTerm tells those who wait for the end of a term that the seat was given up, or lost.
+func (s *stint) closeTerm(state protocol.State) {
+	switch state {
+	case protocol.Leading, protocol.Draining, protocol.Releasing, protocol.Overrun:
+		return
+	default:
+	}
+	if l := s.c.current.Load(); l != nil {
+		l.finish(nil)
+	}
+}
+
+func (s *stint) failed(e protocol.Effect, err error) {
+	if err == nil {
+		err = Permanent(errorText(e.Reason))
+	}
+	if e.Outcome == protocol.Permanent {
+		s.c.mu.Lock()
+		s.permanent = err
+		s.c.mu.Unlock()
+	}
+	s.emit(Event{Kind: EventStoreFailed, Token: e.Token, Reason: e.Reason, Err: err})
+	s.ring()
+}
+
+// errorText is a failure that the machine found by itself.
+type errorText string
+
+func (e errorText) Error() string { return string(e) }
+
+// ring has whoever waits for the stint look again.
+func (s *stint) ring() {
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
+// emit logs an event and passes it to the observers.
+func (s *stint) emit(e Event) {
+	c := s.c
+	e.At, e.Election, e.Candidate = time.Now(), c.election, c.config.ID
+	c.logEvent(e)
+	c.events.publish(e)
+}
+
+// stop asks the stint to leave the election.
+func (s *stint) stop() {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	if s.c.stint == s { // not a later one
+		s.c.inbox.post(message{input: protocol.Input{Kind: protocol.Stop}})
+	}
+}

@@ -1,0 +1,171 @@
+package tenure
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tenure-go/tenure/internal/clock"
+	"github.com/tenure-go/tenure/internal/protocol"
+)
+
+// Term is one unbroken leadership of a candidate. A Term is a value; copies speak of the same term. All its methods
+// are safe for concurrent use.
+type Term struct {
+	// Election is the name of the election.
+	Election string
+	// Leader is the ID of the candidate that leads.
+	Leader string
+	// Token is the fencing token: the same throughout the term, and higher than that of every earlier term of the
+	// election. Pass it on to whatever the leader changes, so that a deposed leader can be refused there.
+	Token uint64
+
+	trust *trust
+}
+
+// Valid reports whether the term still stands. It reads the clock at every call, and once it was false it is never
+// true again.
+func (t Term) Valid() bool { return t.trust != nil && t.trust.holds() }
+
+// Remaining returns for how long the term can still be trusted if it is not renewed, zero if it has ended.
+func (t Term) Remaining() time.Duration {
+	if t.trust == nil || !t.trust.holds() {
+		return 0
+	}
+	return t.trust.remaining()
+}
+
+// Deadline returns until when the term can be trusted if it is not renewed. Every renewal moves it forward. It is the
+// past if the term has ended.
+func (t Term) Deadline() time.Time {
+	now := time.Now()
+	if left := t.Remaining(); left > 0 {
+		return now.Add(left)
+	}
+	return now.Add(-1)
+}
+
+// trust is how far a term can be relied upon, for anybody who asks: by the clock, and never again once refused (S4).
+type trust struct {
+	clock      *clock.Source
+	mono, wall atomic.Int64 // until when, on each clock
+	lost       atomic.Bool
+	onLoss     func() // called when a question finds the trust over
+}
+
+func (t *trust) holds() bool {
+	mono, wall := t.clock.Now()
+	if int64(mono) < t.mono.Load() && int64(wall) < t.wall.Load() {
+		return !t.lost.Load()
+	}
+	if !t.lost.Swap(true) {
+		t.onLoss()
+	}
+	return false
+}
+
+func (t *trust) remaining() time.Duration {
+	mono, wall := t.clock.Now()
+	return max(0, min(time.Duration(t.mono.Load())-mono, time.Duration(t.wall.Load())-wall))
+}
+
+func (t *trust) extend(until clock.Reading) {
+	t.wall.Store(int64(until.Wall))
+	t.mono.Store(int64(until.Mono))
+}
+
+// lead is a term together with the work that is done under it.
+type lead struct {
+	term   Term
+	trust  trust
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	over   chan struct{} // closed when the seat was given up, or work overran
+	report func()        // called when what remains of ended work changes
+
+	handedOut atomic.Bool // somebody was told that the candidate leads, outside any function
+
+	mu      sync.Mutex
+	ended   bool
+	running int   // functions that have not returned
+	result  error // of giving up the seat; set before over is closed
+}
+
+// ask answers IsLeader. The mark is set before the answer is found, so that either the end of the term sees the mark,
+// and lets the drain pass, or the asker sees the end of the term.
+func (l *lead) ask() bool {
+	if !l.handedOut.Load() {
+		if !l.trust.holds() {
+			return false
+		}
+		l.handedOut.Store(true)
+	}
+	return l.trust.holds()
+}
+
+// enter registers a function that works under the term; false if the term has ended.
+func (l *lead) enter() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return false
+	}
+	l.running++
+	return true
+}
+
+// leave says that such a function has returned.
+func (l *lead) leave() {
+	l.mu.Lock()
+	l.running--
+	ended := l.ended
+	l.mu.Unlock()
+	if ended {
+		l.report()
+	}
+}
+
+// idle says that nothing outside registered functions acts on the term any more.
+func (l *lead) idle() {
+	l.handedOut.Store(false)
+	l.mu.Lock()
+	ended := l.ended
+	l.mu.Unlock()
+	if ended {
+		l.report()
+	}
+}
+
+// end tells everybody that the term is over: first those who ask, then those who wait.
+func (l *lead) end(cause error) {
+	l.trust.lost.Store(true)
+	l.mu.Lock()
+	l.ended = true
+	l.mu.Unlock()
+	l.cancel(cause)
+}
+
+// work is what remains of the work of an ended term.
+func (l *lead) work() protocol.Work {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.running > 0:
+		return protocol.Running
+	case l.handedOut.Load():
+		return protocol.HandedOut
+	}
+	return protocol.NoWork
+}
+
+func (l *lead) finish(result error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.over:
+	default:
+		l.result = result
+		close(l.over)
+	}
+}

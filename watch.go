@@ -1,0 +1,82 @@
+package tenure
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/tenure-go/tenure/internal/protocol"
+)
+
+// watch is the subscription of a stint to its store's changes, from the first try to set it up until its stop.
+type watch struct {
+	quit context.CancelFunc
+	done chan struct{} // closed when the set-up has ended
+
+	mu     sync.Mutex
+	cancel func() // ends the store's watch, nil until there is one
+}
+
+// startWatch sets up the watch, if the store has one, in the background: candidates poll until it delivers.
+func (s *stint) startWatch() {
+	watcher, ok := s.c.store.(Watcher)
+	if !ok {
+		return
+	}
+	ctx, quit := context.WithCancel(s.base)
+	w := &watch{quit: quit, done: make(chan struct{})}
+	s.watch = w
+	go func() {
+		defer close(w.done)
+		w.setUp(ctx, s.c, watcher)
+	}()
+}
+
+// renewWatch replaces a watch that went silent.
+func (s *stint) renewWatch() {
+	if s.watch != nil {
+		s.watch.stop()
+	}
+	s.startWatch()
+}
+
+// setUp tries until it succeeds. What the store does about a watch once it stands is the store's concern.
+func (w *watch) setUp(ctx context.Context, c *Candidate, watcher Watcher) {
+	for {
+		bounded, cancel := context.WithTimeout(ctx, c.config.TTL)
+		stop, err := watcher.Watch(bounded, c.election, c.deliver)
+		cancel()
+		if err == nil {
+			w.mu.Lock()
+			w.cancel = stop
+			w.mu.Unlock()
+			return
+		}
+		c.deliver(Snapshot{}, err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(c.config.PollEvery):
+		}
+	}
+}
+
+// stop ends the watch; nothing is delivered after it has returned.
+func (w *watch) stop() {
+	w.quit()
+	<-w.done
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cancel != nil {
+		w.cancel()
+	}
+}
+
+// deliver takes in what the store pushes.
+func (c *Candidate) deliver(snapshot Snapshot, err error) {
+	if err != nil {
+		c.inbox.post(message{protocol.Input{Kind: protocol.WatchLost}, err})
+		return
+	}
+	c.inbox.post(message{input: protocol.Input{Kind: protocol.Pushed, Snapshot: toProtocol(snapshot)}})
+}
