@@ -8,13 +8,17 @@ import (
 	"github.com/tenure-go/tenure/internal/protocol"
 )
 
-// note remembers a decision, and logs it at debug level. The caller holds c.mu.
+// note remembers a decision. The caller holds c.mu.
 func (c *Candidate) note(in protocol.Input, e protocol.Effect) {
 	d := decision{
 		at: time.Now().UnixNano(), token: e.Token, reason: e.Reason,
 		input: in.Kind, outcome: in.Outcome, effect: e.Do, purpose: e.Purpose,
 	}
 	c.history.add(d)
+}
+
+// logDecision logs a decision at debug level.
+func (c *Candidate) logDecision(in protocol.Input, e protocol.Effect) {
 	if c.config.logger.Enabled(context.Background(), slog.LevelDebug) {
 		c.config.logger.Debug("decision", "input", describeInput(in.Kind, in.Outcome),
 			"effect", describeEffect(e.Do, e.Purpose), "token", e.Token, "reason", e.Reason)

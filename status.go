@@ -84,11 +84,20 @@ func (c *Candidate) Status() Status {
 		s.Record, s.Unchanged = r.Clone(), unchanged
 	}
 	if s.State == StateLeader {
-		if s.Trust = c.current.Load().term.Remaining(); s.Trust == 0 {
+		if s.Trust = c.trustLeft(); s.Trust == 0 {
 			s.State = StateDraining
 		}
 	}
 	return s
+}
+
+// trustLeft is what is left of the machine's term, zero while nobody was told of it yet.
+func (c *Candidate) trustLeft() time.Duration {
+	l := c.current.Load()
+	if l == nil || l.term.Token != c.machine.Token() {
+		return 0
+	}
+	return l.term.Remaining()
 }
 
 // leaderSeen is the leader in the newest record.

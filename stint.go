@@ -121,6 +121,7 @@ func (s *stint) step(m message) {
 	state := c.machine.State()
 	c.mu.Unlock()
 	for _, e := range effects {
+		c.logDecision(m.input, e)
 		s.carryOut(e, m)
 	}
 	s.closeTerm(state)
