@@ -1,0 +1,73 @@
+//go:build unix
+
+package file
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+)
+
+// A sweep leaves alone what living processes are about to use.
+func TestSweepDuringABid(t *testing.T) {
+	for _, op := range []string{"flock", "write", "sync", "lock", "compare", "rename"} {
+		t.Run(op, func(t *testing.T) {
+			dir := newDir(t)
+			release := make(chan struct{})
+			reached, hook := signalAt(op, release)
+			s := openStore(t, dir, hook.option())
+			hook.arm()
+			bid := make(chan error)
+			go func() {
+				_, err := s.CompareAndSwap(context.Background(), "e", "", leader(1, "s"))
+				bid <- err
+			}()
+			<-reached
+			removals := 0
+			other := openStore(t, dir, option(func(c *config) {
+				c.after = func(s step) {
+					if s.op == "remove" && filepath.Dir(s.path) != filepath.Join(dir, lockDir) {
+						removals++
+					}
+				}
+			}))
+			close(release)
+			if err := <-bid; err != nil || removals != 0 {
+				t.Errorf("bid: %v, after a sweep that removed %d files", err, removals)
+			}
+			if got := load(t, other, "e"); got.Record.Token != 1 || got.Abandoned {
+				t.Errorf("after the sweep: %+v", got)
+			}
+		})
+	}
+}
+
+// A sweep that comes between the making of a file and its locking makes the bidder make another.
+func TestSweepBeforeTheLock(t *testing.T) {
+	dir := newDir(t)
+	other := openStore(t, dir)
+	hook := &hookOf{op: "create", at: other.sweep}
+	s := openStore(t, dir, hook.option())
+	hook.arm()
+	must(t, beginAs(s, "s"))
+	if got := load(t, other, "e"); got.Record.Token != 1 || got.Abandoned {
+		t.Errorf("after the sweep: %+v", got)
+	}
+	if _, err := s.TermLock("e", 1); err != nil {
+		t.Error(err)
+	}
+	leftovers(t, s)
+}
+
+// A term that begins and is abandoned while a sweep is at work keeps its lock file, which alone can tell of the death.
+func TestSweepOfALockThatIsNamedMeanwhile(t *testing.T) {
+	dir := newDir(t)
+	s := openStore(t, dir)
+	must(t, beginAs(s, "s"))
+	lock := s.terms.held["e"][0]
+	unlock(lock.File)
+	s.sweepFile(s.layout.terms(), filepath.Base(lock.path))
+	if !exists(lock.path) {
+		t.Error("the lock that a record names was removed")
+	}
+}
