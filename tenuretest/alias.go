@@ -1,0 +1,62 @@
+package tenuretest
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/tenure-go/tenure"
+)
+
+func aliasIn(c *trial) {
+	election, record := c.name(), c.full()
+	ctx, cancel := c.limit()
+	defer cancel()
+	if _, err := c.store.CompareAndSwap(ctx, election, "", record); err != nil {
+		c.fail("CompareAndSwap returned the error %v", err)
+	}
+	before := isolated(c.load(election).Record)
+	scribble(record)
+	c.same("the record, which its writer has changed since,", c.load(election).Record, before)
+}
+
+func aliasOut(c *trial) {
+	election := c.name()
+	returned := c.create(election, c.full())
+	loaded := c.load(election)
+	before := isolated(loaded.Record)
+	scribble(returned.Record)
+	scribble(loaded.Record)
+	c.same("the record, which its readers have changed since,", c.load(election).Record, before)
+}
+
+// scribble changes everything that a copy of the record might share with it.
+func scribble(record tenure.Record) {
+	if record.Metadata != nil {
+		record.Metadata["zone"] = "scribbled"
+	}
+	for name, text := range record.Extra {
+		copy(text, "scribbled")
+		record.Extra[name+"-scribbled"] = text
+	}
+	if record.Request != nil {
+		record.Request.By = "scribbled"
+	}
+	if record.Pause != nil {
+		record.Pause.By = "scribbled"
+	}
+}
+
+// isolated returns a copy of the record that shares nothing with it, the bytes of raw JSON included.
+func isolated(record tenure.Record) tenure.Record {
+	record = record.Clone()
+	for name, text := range record.Extra {
+		record.Extra[name] = json.RawMessage(bytes.Clone(text))
+	}
+	return record
+}
+
+// apart does the same for a snapshot.
+func apart(snapshot tenure.Snapshot) tenure.Snapshot {
+	snapshot.Record = isolated(snapshot.Record)
+	return snapshot
+}

@@ -1,0 +1,144 @@
+package tenuretest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/memory"
+)
+
+// recorder is the reporter of checks that may fail.
+type recorder struct {
+	ctx      context.Context
+	failure  string
+	cleanups []func()
+}
+
+func (r *recorder) Helper()                  {}
+func (r *recorder) Context() context.Context { return r.ctx }
+func (r *recorder) Cleanup(f func())         { r.cleanups = append(r.cleanups, f) }
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.failure = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// subject is a store on trial and what else the kit is given.
+type subject struct {
+	store  tenure.Store
+	second tenure.Store
+	remove func(string)
+}
+
+// judge checks one rule, if it applies, and returns the failure, empty if there is none.
+func judge(ctx context.Context, rule rule, s subject) (failure string) {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &recorder{ctx: ctx}
+	c := &trial{reporter: r, rule: rule, store: s.store, remove: s.remove}
+	if s.second != nil {
+		c.second = func() tenure.Store { return s.second }
+	}
+	if c.lack() != "" {
+		cancel()
+		return ""
+	}
+	<-start(c.check)
+	cancel()
+	for _, cleanup := range slices.Backward(r.cleanups) {
+		cleanup()
+	}
+	return r.failure
+}
+
+// verdicts checks all rules in a bubble, where the limits of the kit pass at once, each on a subject of its own.
+func verdicts(t *testing.T, open func() subject) map[string]string {
+	failures := make(map[string]string)
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		for _, rule := range rules {
+			if failure := judge(t.Context(), rule, open()); failure != "" {
+				failures[rule.id] = failure
+			}
+		}
+		time.Sleep(24 * time.Hour) // what a broken store left hanging ends by then
+	})
+	return failures
+}
+
+// sound returns a subject that breaks no rule, and to which every rule but TTL-UNIT applies.
+func sound() (*memory.Store, subject) {
+	store := memory.New()
+	return store, subject{store, store, store.Delete}
+}
+
+func TestBrokenStores(t *testing.T) {
+	for _, b := range brokenStores {
+		t.Run(b.rule+"/"+strings.ReplaceAll(b.fault, " ", "-"), func(t *testing.T) {
+			failures := verdicts(t, func() subject {
+				store, subject := sound()
+				b.breaks(store, &subject)
+				return subject
+			})
+			for _, id := range append(b.also, b.rule) {
+				if !strings.HasPrefix(failures[id], id+": "+text(id)) {
+					t.Errorf("a store that %s did not fail on %s, with the rule's text: %q", b.fault, id, failures[id])
+				}
+				delete(failures, id)
+			}
+			for _, failure := range failures {
+				if !b.ruin {
+					t.Errorf("a store that %s failed elsewhere too: %s", b.fault, failure)
+				}
+			}
+		})
+	}
+}
+
+func text(id string) string {
+	i := slices.IndexFunc(rules, func(r rule) bool { return r.id == id })
+	return rules[i].text
+}
+
+func TestEveryRuleHasABrokenStore(t *testing.T) {
+	for _, rule := range rules {
+		if !slices.ContainsFunc(brokenStores, func(b brokenStore) bool { return b.rule == rule.id && !b.ruin }) {
+			t.Errorf("no broken store shows that the check of %s can fail by itself", rule.id)
+		}
+	}
+}
+
+func TestSoundStores(t *testing.T) {
+	for name, open := range map[string]func(*memory.Store) tenure.Store{
+		"memory": func(store *memory.Store) tenure.Store { return store },
+		"plain":  func(store *memory.Store) tenure.Store { return struct{ tenure.Store }{store} },
+		"coarse": func(store *memory.Store) tenure.Store { return coarse{store} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, failure := range verdicts(t, func() subject {
+				store := memory.New()
+				return subject{open(store), open(store), store.Delete}
+			}) {
+				t.Error(failure)
+			}
+		})
+	}
+}
+
+// coarse holds TTLs of whole minutes only.
+type coarse struct{ *memory.Store }
+
+func (coarse) TTLUnit() time.Duration { return time.Minute }
+
+func (s coarse) CompareAndSwap(
+	ctx context.Context, election string, old tenure.Version, record tenure.Record,
+) (tenure.Snapshot, error) {
+	record.TTL = record.TTL.Truncate(time.Minute)
+	return s.Store.CompareAndSwap(ctx, election, old, record)
+}
