@@ -119,6 +119,7 @@ func TestSoundStores(t *testing.T) {
 		"memory": func(store *memory.Store) tenure.Store { return store },
 		"plain":  func(store *memory.Store) tenure.Store { return struct{ tenure.Store }{store} },
 		"coarse": func(store *memory.Store) tenure.Store { return coarse{store} },
+		"faulty": func(store *memory.Store) tenure.Store { return NewFaulty(store) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, failure := range verdicts(t, func() subject {
