@@ -1,0 +1,44 @@
+package guard
+
+import "testing"
+
+func TestCgroupPath(t *testing.T) {
+	const (
+		unified = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
+		hybrid  = "32 31 0:28 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n" +
+			"41 31 0:38 / /sys/fs/cgroup/unified rw shared:9 - cgroup2 cgroup2 rw\n"
+		container = "812 811 0:26 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n"
+	)
+	tests := map[string]struct{ membership, mounts, want string }{
+		"systemd":                     {"0::/user.slice/a.scope\n", unified, "/sys/fs/cgroup/user.slice/a.scope"},
+		"root":                        {"0::/\n", unified, "/sys/fs/cgroup"},
+		"hybrid":                      {"4:memory:/m\n0::/x\n", hybrid, "/sys/fs/cgroup/unified/x"},
+		"part of the tree is mounted": {"0::/docker/abc/job\n", container, "/sys/fs/cgroup/job"},
+		"another part is mounted":     {"0::/docker/other\n", container, ""},
+		"outside of the namespace":    {"0::/../other\n", unified, ""},
+		"version 1 alone":             {"4:memory:/m\n", hybrid, ""},
+		"not mounted":                 {"0::/x\n", "", ""},
+		"a line that is cut off":      {"0::/x\n", "41 31 - cgroup2 cgroup2 rw\n", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := cgroupPath(test.membership, test.mounts)
+			if got != test.want || (err == nil) != (test.want != "") {
+				t.Errorf("path %q, error %v; want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestOnlyOwnCgroupsAreTaken(t *testing.T) {
+	for name, want := range map[string]bool{
+		"tenure-guard-ABCDEFGHIJKLMNOPQRSTUVWX27":  true,
+		"tenure-guard-web.service":                 false,
+		"tenure-guard":                             false,
+		"xtenure-guard-ABCDEFGHIJKLMNOPQRSTUVWX27": false,
+	} {
+		if cellName.MatchString(name) != want {
+			t.Errorf("%q is taken for a guard's cgroup: %v", name, !want)
+		}
+	}
+}
