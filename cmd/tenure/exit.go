@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/tenure-go/tenure"
+)
+
+// Exit codes. They lie above those that commands use themselves, whose status `tenure run` passes on, and mean the
+// same as those of timeout, env and the shells where these have one.
+const (
+	codeRefused = 120 // the election is in use, went to somebody else, or the user said no
+	codeVacant  = 121 // nobody leads
+	codeLost    = 122 // leadership was lost
+	codeStore   = 123 // the store failed
+	codeTimeout = 124 // the time was over
+	codeFailed  = 125 // wrong usage, or tenure itself failed
+	codeSignal  = 128 // and the signal's number: a signal ended it
+)
+
+// exitCodes is the documentation of the exit codes in help texts.
+const exitCodes = `Exit codes:
+  0      done
+  120    refused: the election is in use, went to somebody else, or you said no
+  121    nobody leads
+  122    leadership was lost (run --once)
+  123    the store failed
+  124    the time was over
+  125    wrong usage, or tenure itself failed
+  128+n  ended by signal n`
+
+// exitError is an error that knows its exit code. Without an error in it there is nothing to print.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// exitWith ends the command with a code and no message.
+func exitWith(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return &exitError{code: code}
+}
+
+// failf ends the command with a code and a message, which says what to do about it.
+func failf(code int, format string, args ...any) error {
+	return &exitError{code, fmt.Errorf(format, args...)}
+}
+
+// usagef is failf for wrong input.
+func usagef(format string, args ...any) error { return failf(codeFailed, format, args...) }
+
+// storeFailed marks an error of the store, unless it is known to mean something else.
+func storeFailed(err error) error {
+	if err == nil || exitCode(err) != codeFailed || errors.Is(err, tenure.ErrConfig) {
+		return err
+	}
+	return &exitError{codeStore, err}
+}
+
+// errOverdue is why the context of a bounded command has ended.
+var errOverdue = errors.New("the time was over")
+
+// known are the errors that have an exit code of their own, the most telling first.
+var known = []struct {
+	err  error
+	code int
+}{
+	{tenure.ErrPermanent, codeStore},
+	{tenure.ErrConfig, codeFailed},
+	{tenure.ErrNotLeader, codeVacant},
+	{tenure.ErrHeld, codeRefused},
+	{tenure.ErrGrade, codeStore},
+	{errOverdue, codeTimeout},
+	{context.DeadlineExceeded, codeTimeout},
+}
+
+// exitCode returns the exit code of the error of exec.
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	if exit, ok := errors.AsType[*exitError](err); ok {
+		return exit.code
+	}
+	if caught, ok := errors.AsType[signalError](err); ok {
+		return codeSignal + int(caught)
+	}
+	for _, k := range known {
+		if errors.Is(err, k.err) {
+			return k.code
+		}
+	}
+	return codeFailed
+}
+
+// explain replaces the error of a call that was cut short by a signal.
+func explain(ctx context.Context, err error) error {
+	if caught, ok := errors.AsType[signalError](context.Cause(ctx)); ok && errors.Is(err, context.Canceled) {
+		return caught
+	}
+	return err
+}
+
+// conclude prints the error, if there is something to say, and returns the exit code.
+func conclude(stderr io.Writer, err error) int {
+	if message := describe(err); message != "" {
+		fmt.Fprintln(stderr, "tenure: "+message)
+	}
+	return exitCode(err)
+}
+
+// describe returns the error as one line, without the names of packages that the user does not know.
+func describe(err error) string {
+	if err == nil {
+		return ""
+	}
+	if exit, ok := err.(*exitError); ok && exit.err == nil {
+		return ""
+	}
+	if _, ok := err.(signalError); ok {
+		return ""
+	}
+	text := strings.ReplaceAll(err.Error(), ": tenure: ", ": ")
+	return printable(strings.TrimPrefix(text, "tenure: "))
+}
+
+// signalError says that a signal ended the command.
+type signalError syscall.Signal
+
+func (e signalError) Error() string { return "ended by signal: " + syscall.Signal(e).String() }

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/memory"
+)
+
+// memoryScheme is a store that ends with the process, to try things.
+var memoryScheme = scheme{name: "memory", form: "memory:", open: openMemory}
+
+func openMemory(_ context.Context, u *url.URL) (tenure.Store, func() error, error) {
+	if u.Opaque != "" || u.Host != "" || u.Path != "" {
+		return nil, nil, usagef("the store %q has a name, but a store in memory has none; want memory:", u)
+	}
+	if err := onlyParameters(u); err != nil {
+		return nil, nil, err
+	}
+	return memory.New(), func() error { return nil }, nil
+}
