@@ -48,7 +48,6 @@ func (l *Leadership) Resign(ctx context.Context) error {
 	if err := l.s.wait(ctx); err != nil {
 		return err
 	}
-	<-l.s.done
 	if errors.Is(l.l.result, ErrOverran) {
 		return ErrOverran
 	}

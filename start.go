@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/tenure-go/tenure/internal/protocol"
 )
@@ -35,32 +34,39 @@ func (c *Candidate) Stop(ctx context.Context) error {
 	if err := s.wait(ctx); err != nil {
 		return err
 	}
-	select {
-	case <-c.events.drained():
-	case <-ctx.Done():
-		return fmt.Errorf("tenure: an observer has not returned: %w", ctx.Err())
-	}
 	if l := c.current.Load(); l != nil && l.work() == protocol.Running {
 		return ErrOverran
 	}
 	return nil
 }
 
-// wait returns when the stint has ended; or, if ctx has, once the stint's own bounds have passed too.
+// wait returns when the stint has ended and its last event was told; or, if ctx has ended, once the stint's own bounds
+// have passed too.
 func (s *stint) wait(ctx context.Context) error {
 	config := s.c.config
-	bounds := time.NewTimer(config.Drain + config.TTL/2 + 2*config.CallTimeout)
-	defer bounds.Stop()
+	bounds, cancel := context.WithTimeout(context.Background(), config.Drain+config.TTL/2+2*config.CallTimeout)
+	defer cancel()
+	if !waitFor(ctx, bounds, s.done) {
+		return fmt.Errorf("tenure: a call to the store or a health check has not returned: %w", ctx.Err())
+	}
+	if !waitFor(ctx, bounds, s.c.events.drained()) {
+		return fmt.Errorf("tenure: an observer has not returned: %w", ctx.Err())
+	}
+	return nil
+}
+
+// waitFor waits for done, until both contexts have ended.
+func waitFor(ctx, bounds context.Context, done <-chan struct{}) bool {
 	select {
-	case <-s.done:
-		return nil
-	case <-bounds.C:
+	case <-done:
+		return true
+	case <-bounds.Done():
 	}
 	select {
-	case <-s.done:
-		return nil
+	case <-done:
+		return true
 	case <-ctx.Done():
-		return fmt.Errorf("tenure: a call to the store or a health check has not returned: %w", ctx.Err())
+		return false
 	}
 }
 
