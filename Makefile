@@ -1,0 +1,48 @@
+# `make` lists the targets.
+
+SHELL := bash
+SEED  ?= 1
+FOR   ?= 30s
+
+.DEFAULT_GOAL := help
+.PHONY: help test lint fmt tidy vet-all sim sim-short demo bench build ci clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target text; do \
+		printf '  make %-10s %s\n' "$$target" "$$text"; done
+
+test: ## test every module (needs Go; uses the race detector if there is a C compiler)
+	@bash .ci/test
+
+lint: ## run the linters over every module (builds the pinned golangci-lint once)
+	@bash .ci/lint
+
+fmt: ## format all Go files as the linters want them
+	@bash .ci/fmt
+
+tidy: ## tidy go.mod and go.sum of every module
+	@bash .ci/each-module go mod tidy
+
+vet-all: ## compile and vet every module for Linux, macOS and Windows
+	@bash .ci/vet
+
+sim: ## simulate a million histories of elections (SEED=n for others)
+	@go run ./sim/cmd/tenure-sim -histories 1000000 -seed $(SEED)
+
+sim-short: ## simulate twenty thousand histories
+	@go run ./sim/cmd/tenure-sim -histories 20000 -seed $(SEED)
+
+demo: ## watch leadership move between processes that are killed and frozen (FOR=30s)
+	@go run ./cmd/tenure demo --for $(FOR)
+
+bench: ## measure what a candidate costs
+	@go test -run '^$$' -bench . -benchmem ./bench/...
+
+build: ## build the command into bin/
+	@go build -trimpath -o bin/ ./cmd/tenure && echo "built bin/tenure"
+
+ci: ## everything that CI checks
+	@bash .ci/run
+
+clean: ## remove what the targets above leave behind
+	@rm -rf bin .cache sim-*.html demo-*.html
