@@ -308,7 +308,7 @@ func (m *Machine) see(now clock.Reading, s Snapshot) verdict {
 	switch v {
 	case newer:
 		m.moved(now, s)
-		if r := s.Record; !known || r.Token != before.Token || r.Session != before.Session {
+		if r := s.Record; !known && s.Exists() || known && (r.Token != before.Token || r.Session != before.Session) {
 			m.emit(Effect{Do: LeaderChanged, Token: r.Token, Reason: "another term was seen"})
 		}
 	case same:

@@ -1,0 +1,134 @@
+package tenure_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/memory"
+)
+
+// observe collects what an observer sees, as words, until stop is called.
+func observe(t *testing.T, store tenure.Store) (stop func() []string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan []string)
+	go func() {
+		var seen []string
+		for change, err := range tenure.Observe(ctx, store, name) {
+			if err != nil {
+				seen = append(seen, "error")
+				continue
+			}
+			seen = append(seen, strings.TrimSpace(change.Kind.String()+" "+change.Record.Leader))
+		}
+		done <- seen
+	}()
+	synctest.Wait()
+	return func() []string {
+		synctest.Wait()
+		cancel()
+		return <-done
+	}
+}
+
+func TestObserve(t *testing.T) {
+	for _, push := range []bool{true, false} {
+		bubble(t, func(t *testing.T, inner *memory.Store) {
+			var store tenure.Store = inner
+			if !push {
+				store = &away{Store: inner}
+			}
+			crashing := &away{Store: inner}
+			stopObserving := observe(t, store)
+			settle := func() { time.Sleep(ttl/5 + time.Second) }
+			settle()
+			a, _ := start(t, inner, "a")
+			time.Sleep(time.Hour)
+			settle()
+			stop(t, a)
+			settle()
+			b, _ := start(t, crashing, "b")
+			settle()
+			crashing.hangs.Store(true)
+			time.Sleep(2 * ttl)
+			crashing.hangs.Store(false)
+			time.Sleep(2 * ttl)
+			if _, err := tenure.SetPause(t.Context(), inner, name, tenure.Pause{}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(ttl)
+			stop(t, b)
+			settle()
+			inner.Delete(name)
+			settle()
+			got := stopObserving()
+			want := []string{"first", "elected a", "released", "elected b", "silent b", "elected b", "paused b", "released", "lost"}
+			if !slices.Equal(got, want) {
+				t.Errorf("push %v: observed %q, want %q", push, got, want)
+			}
+		})
+	}
+}
+
+func TestObserveGoesOnAfterFailures(t *testing.T) {
+	bubble(t, func(t *testing.T, inner *memory.Store) {
+		store := &away{Store: inner}
+		a, _ := start(t, inner, "a")
+		stopObserving := observe(t, store)
+		store.down.Store(true)
+		time.Sleep(time.Hour)
+		store.down.Store(false)
+		time.Sleep(2 * time.Minute)
+		stop(t, a)
+		time.Sleep(time.Minute)
+		got := stopObserving()
+		failures := 0
+		for _, s := range got {
+			if s == "error" {
+				failures++
+			}
+		}
+		if failures < 2 || failures > 3600 || got[0] != "first a" || got[len(got)-1] != "released" {
+			t.Errorf("observed %q", got)
+		}
+	})
+}
+
+func TestObserveEndsOnAPermanentFailure(t *testing.T) {
+	bubble(t, func(t *testing.T, inner *memory.Store) {
+		store := &away{Store: inner}
+		permanent := tenure.Permanent(errors.New("no permission"))
+		store.fault.Store(&permanent)
+		n := 0
+		for _, err := range tenure.Observe(t.Context(), store, name) {
+			if n++; !errors.Is(err, tenure.ErrPermanent) {
+				t.Errorf("error = %v", err)
+			}
+		}
+		for _, err := range tenure.Observe(t.Context(), inner, "") {
+			if n++; !errors.Is(err, tenure.ErrConfig) {
+				t.Errorf("error = %v", err)
+			}
+		}
+		if n != 2 {
+			t.Errorf("%d steps", n)
+		}
+	})
+}
+
+func TestObserveCanBeLeft(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		for change := range tenure.Observe(t.Context(), store, name) {
+			if change.Kind != tenure.ChangeFirst || change.Exists || change.Led() {
+				t.Errorf("change = %+v", change)
+			}
+			break
+		}
+	})
+}
