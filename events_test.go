@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,13 +68,18 @@ func TestObserversAreNotWaitedFor(t *testing.T) {
 // Story 23: health gates renewal and candidacy.
 func TestStory23HealthGatesLeadership(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memory.Store) {
-		var sick error
-		check := func(context.Context) error { return sick }
+		var sick atomic.Bool
+		check := func(context.Context) error {
+			if sick.Load() {
+				return errSick
+			}
+			return nil
+		}
 		a, da := start(t, store, "a", tenure.WithHealthCheck(check, time.Second))
 		b, _ := start(t, store, "b")
 		expectLeader(t, a, b)
 		a.Idle()
-		sick = errSick
+		sick.Store(true)
 		time.Sleep(time.Second + time.Millisecond)
 		expectLeader(t, b, a)
 		if e, ok := da.find(tenure.EventEnded); !ok || !errors.Is(e.Err, tenure.ErrUnhealthy) {
@@ -85,7 +91,7 @@ func TestStory23HealthGatesLeadership(t *testing.T) {
 		stop(t, b)
 		time.Sleep(time.Minute)
 		expectLeader(t, nil, a)
-		sick = nil
+		sick.Store(false)
 		time.Sleep(time.Second)
 		expectLeader(t, a)
 		stop(t, a)
@@ -95,9 +101,9 @@ func TestStory23HealthGatesLeadership(t *testing.T) {
 // A candidate whose health is not known does not stand.
 func TestHealthCheckThatHangs(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memory.Store) {
-		hang := false
+		var hang atomic.Bool
 		check := func(ctx context.Context) error {
-			if hang {
+			if hang.Load() {
 				<-ctx.Done()
 				time.Sleep(time.Minute) // and does not obey
 			}
@@ -105,13 +111,13 @@ func TestHealthCheckThatHangs(t *testing.T) {
 		}
 		a, d := start(t, store, "a", tenure.WithHealthCheck(check, time.Second))
 		expectLeader(t, a)
-		hang = true
+		hang.Store(true)
 		time.Sleep(2*time.Second + time.Millisecond)
 		expectLeader(t, nil, a)
 		if d.count(tenure.EventEnded) != 1 {
 			t.Error("the term was not ended")
 		}
-		hang = false
+		hang.Store(false)
 		time.Sleep(2 * time.Minute)
 		expectLeader(t, a)
 		stop(t, a)

@@ -8,23 +8,37 @@ import (
 	"github.com/tenure-go/tenure/internal/protocol"
 )
 
-// startHealth runs the health check, if there is one, on a goroutine of its own.
-func (s *stint) startHealth(ctx context.Context) {
+// health is the goroutine that calls the health check of a stint.
+type health struct {
+	quit context.CancelFunc
+	done chan struct{}
+}
+
+// startHealth runs the health check, if there is one.
+func (s *stint) startHealth() {
 	if s.c.config.health == nil {
 		return
 	}
-	s.background.Add(1)
+	ctx, quit := context.WithCancel(s.base)
+	h := &health{quit: quit, done: make(chan struct{})}
+	s.health = h
 	go func() {
-		defer s.background.Done()
-		s.checkHealth(ctx)
+		defer close(h.done)
+		s.c.checkHealth(ctx)
 	}()
 }
 
-func (s *stint) checkHealth(ctx context.Context) {
-	ticker := time.NewTicker(s.c.config.healthEvery)
+// stop waits for the check that may be under way.
+func (h *health) stop() {
+	h.quit()
+	<-h.done
+}
+
+func (c *Candidate) checkHealth(ctx context.Context) {
+	ticker := time.NewTicker(c.config.healthEvery)
 	defer ticker.Stop()
 	for {
-		s.checkOnce(ctx)
+		c.checkOnce(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -34,8 +48,7 @@ func (s *stint) checkHealth(ctx context.Context) {
 }
 
 // checkOnce calls the check. One that hangs has failed as soon as its time is over, not only when it returns.
-func (s *stint) checkOnce(ctx context.Context) {
-	c := s.c
+func (c *Candidate) checkOnce(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(ctx, c.config.healthEvery)
 	defer cancel()
 	overdue := context.AfterFunc(bounded, func() {

@@ -2,7 +2,6 @@ package tenure
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/tenure-go/tenure/internal/protocol"
@@ -16,13 +15,12 @@ type stint struct {
 	news chan struct{}   // rings when whoever waits in Run, Campaign or TryAcquire should look
 	done chan struct{}   // closed when nothing of the stint runs any more
 
-	background sync.WaitGroup // the health check
-	quit       context.CancelFunc
-	unbind     func() bool // undoes what stops the stint with its caller's context
+	unbind func() bool // undoes what stops the stint with its caller's context; nil if nothing does
 
 	// Of the goroutine in loop alone.
 	cancelCall context.CancelFunc
 	watch      *watch
+	health     *health
 	finished   bool
 
 	// Guarded by c.mu.
@@ -40,41 +38,43 @@ func (c *Candidate) begin(ctx context.Context, m mode, kind protocol.Kind) (*sti
 	if c.mode != idle {
 		return nil, ErrRunning
 	}
-	background, quit := context.WithCancel(context.WithoutCancel(ctx))
-	s := &stint{
-		c: c, base: context.WithoutCancel(ctx), news: make(chan struct{}, 1), done: make(chan struct{}), quit: quit,
-	}
+	s := &stint{c: c, base: context.WithoutCancel(ctx), news: make(chan struct{}, 1), done: make(chan struct{})}
 	c.mode, c.stint = m, s
 	c.inbox.clear()
 	if l := c.current.Load(); l != nil {
 		l.report() // work of an earlier stint may still run
 	}
 	c.inbox.post(message{input: protocol.Input{Kind: kind}})
-	s.unbind = func() bool { return true }
 	if kind == protocol.Stand {
 		s.unbind = context.AfterFunc(ctx, s.stop)
 	}
 	s.startWatch()
-	s.startHealth(background)
+	s.startHealth()
 	go s.loop()
 	return s, nil
 }
 
 func (s *stint) loop() {
-	timer := time.NewTimer(0)
+	timer := time.AfterFunc(0, s.c.inbox.ring)
 	defer timer.Stop()
 	for !s.finished {
-		select {
-		case <-s.c.inbox.bell:
-		case <-timer.C:
-			s.step(message{})
-		}
-		for m, ok := s.c.inbox.take(); ok && !s.finished; m, ok = s.c.inbox.take() {
-			s.step(m)
-		}
+		<-s.c.inbox.bell
+		s.work()
 		timer.Reset(s.untilWake())
 	}
 	s.close()
+}
+
+// work feeds the machine all that has come in, or just the time if nothing has. What came in goes first: a renewal
+// that landed counts, even if the process woke only now to hear of it.
+func (s *stint) work() {
+	m, ok := s.c.inbox.take()
+	if !ok {
+		s.step(message{}) // a tick
+	}
+	for ; ok && !s.finished; m, ok = s.c.inbox.take() {
+		s.step(m)
+	}
 }
 
 // untilWake is how long the goroutine may sleep.
@@ -92,12 +92,15 @@ func (s *stint) untilWake() time.Duration {
 // close ends whatever else the stint started.
 func (s *stint) close() {
 	c := s.c
+	if s.unbind != nil {
+		s.unbind()
+	}
 	if s.watch != nil {
 		s.watch.stop()
 	}
-	s.quit()
-	s.unbind()
-	s.background.Wait()
+	if s.health != nil {
+		s.health.stop()
+	}
 	s.emit(Event{Kind: EventStopped, Reason: "nothing is left to do"})
 	c.mu.Lock()
 	c.mode, c.stint = idle, nil

@@ -28,6 +28,7 @@ func (s *stint) startWatch() {
 	s.watch = w
 	go func() {
 		defer close(w.done)
+		defer quit() // the watch itself does not end with the context of its set-up
 		w.setUp(ctx, s.c, watcher)
 	}()
 }

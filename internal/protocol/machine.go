@@ -100,10 +100,11 @@ const never = time.Duration(1<<63 - 1)
 // Step takes in one input at the time now and returns what is to be done about it, in order. Time must not run
 // backwards on the monotonic clock.
 func (m *Machine) Step(now clock.Reading, in Input) []Effect {
-	m.out = nil // not kept between steps: ten thousand machines at rest stand for election in one process
 	m.absorb(now, in)
 	m.plan(now)
-	return m.out
+	out := m.out
+	m.out = nil // not kept: ten thousand machines at rest stand for election in one process
+	return out
 }
 
 // Wake is the monotonic time at which the next Tick is due at the latest.

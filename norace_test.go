@@ -1,0 +1,5 @@
+//go:build !race
+
+package tenure_test
+
+const raceEnabled = false

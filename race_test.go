@@ -1,0 +1,6 @@
+//go:build race
+
+package tenure_test
+
+// raceEnabled: the race detector's own memory must not count.
+const raceEnabled = true
