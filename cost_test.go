@@ -106,10 +106,7 @@ func heap() uint64 {
 
 // Ten thousand elections fit in one process: at most 8 KiB and one goroutine for each candidate at rest.
 func TestTenThousandCandidates(t *testing.T) {
-	n := 10_000
-	if testing.Short() {
-		n = 1000
-	}
+	const n = 10_000
 	bytes, goroutines := crowd(t, n)
 	t.Logf("%d candidates at rest: %.0f bytes and %.2f goroutines each, the store's watch included", n, bytes, goroutines)
 	if bytes > 8<<10 && !raceEnabled {

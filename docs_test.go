@@ -78,8 +78,8 @@ func withoutCode(text string) string {
 // goBlock matches a block of Go in Markdown.
 var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
 
-// What the documents show of Go compiles: whole files, declarations, and statements that may use ctx, store, c and
-// term. Only "declared and not used" is forgiven, which an excerpt cannot help.
+// What the documents show of Go compiles: whole files, declarations, and statements that may use the parameters of the
+// function in excerpt. Only "declared and not used" is forgiven, which an excerpt cannot help.
 func TestGoInDocumentsCompiles(t *testing.T) {
 	std := standardExports(t)
 	checked := 0
@@ -109,7 +109,8 @@ func excerpt(code string) (*token.FileSet, *ast.File, error) {
 	for _, imported := range shown {
 		prelude += fmt.Sprintf("import %q\n", imported)
 	}
-	const inside = "func _(ctx context.Context, store tenure.Store, c *tenure.Candidate, term tenure.Term) {\n{\n"
+	const inside = "func _(ctx context.Context, store tenure.Store, c *tenure.Candidate, term tenure.Term, " +
+		"work func(ctx context.Context, token uint64) error, db *sql.DB, id int) {\n{\n"
 	var first error
 	for _, source := range []string{code, prelude + code, prelude + inside + code + "}\n}\n"} {
 		fset := token.NewFileSet()

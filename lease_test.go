@@ -195,6 +195,29 @@ func TestS8StopWithWorkThatOverruns(t *testing.T) {
 	})
 }
 
+// Work that returned while its candidate was stopped must not keep it from standing for ever.
+func TestS8WorkReturnsBetweenStopAndStart(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		c, _ := start(t, store, "a")
+		unblock := make(chan struct{})
+		go func() {
+			_, _ = c.RunIfLeader(context.Background(), func(context.Context) error { <-unblock; return nil })
+		}()
+		synctest.Wait()
+		if err := c.Stop(context.Background()); !errors.Is(err, tenure.ErrOverran) {
+			t.Errorf("Stop = %v", err)
+		}
+		close(unblock)
+		synctest.Wait()
+		if err := c.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		expectLeader(t, c)
+		stop(t, c)
+	})
+}
+
 // S6, story 2: a session tells processes with one ID apart.
 func TestS6TwoProcessesWithOneID(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memory.Store) {

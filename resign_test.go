@@ -327,6 +327,31 @@ func TestCampaign(t *testing.T) {
 	})
 }
 
+// A Leadership that is over has no say in the next one.
+func TestCampaignTwice(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		c, _ := candidate(t, store, "a")
+		var terms []*tenure.Leadership
+		for range 2 {
+			l, err := c.Campaign(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			terms = append(terms, l)
+			if err := terms[0].Resign(context.Background()); err != nil {
+				t.Errorf("Resign: %v", err)
+			}
+		}
+		synctest.Wait()
+		if terms[1].Context().Err() != nil || !terms[1].Term().Valid() {
+			t.Error("the first term's Resign ended the second")
+		}
+		if err := terms[1].Resign(context.Background()); err != nil {
+			t.Errorf("Resign: %v", err)
+		}
+	})
+}
+
 // Whoever holds a Leadership is at work until it says that it is not.
 func TestCampaignHoldsTheSeatUntilResign(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memory.Store) {
