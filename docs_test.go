@@ -49,6 +49,37 @@ func TestLinksInDocumentsResolve(t *testing.T) {
 	}
 }
 
+// named matches the names of tests and of Go files in the documents.
+var named = regexp.MustCompile("`(Test[A-Z][A-Za-z0-9_]*|[a-z0-9_/]+\\.go)`")
+
+// Documents name tests and files, which move.
+func TestNamesInDocumentsExist(t *testing.T) {
+	exists := map[string]bool{}
+	for _, name := range withSuffix(t, ".go") {
+		exists[name], exists[path.Base(name)] = true, true
+		if strings.HasSuffix(name, "_test.go") {
+			_, file := parse(t, name, parser.SkipObjectResolution)
+			for _, decl := range file.Decls {
+				if f, ok := decl.(*ast.FuncDecl); ok {
+					exists[f.Name.Name] = true
+				}
+			}
+		}
+	}
+	checked := 0
+	for _, name := range withSuffix(t, ".md") {
+		for _, match := range named.FindAllStringSubmatch(read(t, name), -1) {
+			checked++
+			if !exists[match[1]] {
+				t.Errorf("%s speaks of %s, which is not there", name, match[1])
+			}
+		}
+	}
+	if checked == 0 {
+		t.Fatal("no name was found")
+	}
+}
+
 // anchors returns the fragments by which the headings of a document can be linked to.
 func anchors(text string) map[string]bool {
 	out := map[string]bool{}
@@ -109,6 +140,7 @@ func excerpt(code string) (*token.FileSet, *ast.File, error) {
 	for _, imported := range shown {
 		prelude += fmt.Sprintf("import %q\n", imported)
 	}
+	prelude += "var mystore struct{ Open func(dir string) (*memory.Store, error) }\n" // the reader's own
 	const inside = "func _(ctx context.Context, store tenure.Store, c *tenure.Candidate, term tenure.Term, " +
 		"work func(ctx context.Context, token uint64) error, db *sql.DB, id int) {\n{\n"
 	var first error
