@@ -24,7 +24,8 @@ var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 func TestLinksInDocumentsResolve(t *testing.T) {
 	checked := 0
 	for _, name := range withSuffix(t, ".md") {
-		for _, match := range link.FindAllStringSubmatch(withoutCode(read(t, name)), -1) {
+		prose := codeSpan.ReplaceAllString(codeBlock.ReplaceAllString(read(t, name), "\n"), "")
+		for _, match := range link.FindAllStringSubmatch(prose, -1) {
 			target := match[1]
 			if strings.Contains(target, "://") {
 				continue // the network is not asked
@@ -83,7 +84,7 @@ func TestNamesInDocumentsExist(t *testing.T) {
 // anchors returns the fragments by which the headings of a document can be linked to.
 func anchors(text string) map[string]bool {
 	out := map[string]bool{}
-	for line := range strings.Lines(withoutCode(text)) {
+	for line := range strings.Lines(codeBlock.ReplaceAllString(text, "\n")) {
 		title := strings.TrimLeft(line, "#")
 		if title == line || !strings.HasPrefix(title, " ") {
 			continue
@@ -102,12 +103,14 @@ func anchors(text string) map[string]bool {
 	return out
 }
 
-func withoutCode(text string) string {
-	return regexp.MustCompile("(?ms)^```.*?^```$|`[^`\n]*`").ReplaceAllString(text, "")
-}
+// codeBlock and codeSpan match code in Markdown, in which a link is none.
+var (
+	codeBlock = regexp.MustCompile("(?s)\n```.*?\n```\n")
+	codeSpan  = regexp.MustCompile("`[^`\n]*`")
+)
 
 // goBlock matches a block of Go in Markdown.
-var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
+var goBlock = regexp.MustCompile("(?s)\n```go\n(.*?\n)```\n")
 
 // What the documents show of Go compiles: whole files, declarations, and statements that may use the parameters of the
 // function in excerpt. Only "declared and not used" is forgiven, which an excerpt cannot help.
@@ -115,7 +118,12 @@ func TestGoInDocumentsCompiles(t *testing.T) {
 	std := standardExports(t)
 	checked := 0
 	for _, name := range withSuffix(t, ".md") {
-		for _, match := range goBlock.FindAllStringSubmatch(read(t, name), -1) {
+		text := read(t, name)
+		blocks := goBlock.FindAllStringSubmatch(text, -1)
+		if shown := strings.Count(text, "```go"); shown != len(blocks) {
+			t.Errorf("%s opens %d blocks of Go, of which %d were found", name, shown, len(blocks))
+		}
+		for _, match := range blocks {
 			checked++
 			for _, problem := range compile(std, match[1]) {
 				t.Errorf("%s shows Go that does not compile: %s\n%s", name, problem, match[1])
