@@ -67,7 +67,7 @@ func usagef(format string, args ...any) error { return failf(codeFailed, format,
 
 // storeFailed marks an error of the store, unless it is known to mean something else.
 func storeFailed(err error) error {
-	if err == nil || exitCode(err) != codeFailed || errors.Is(err, tenure.ErrConfig) {
+	if err == nil || exitCode(err) != codeFailed || errors.Is(err, tenure.ErrConfig) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return &exitError{codeStore, err}
@@ -87,7 +87,6 @@ var known = []struct {
 	{tenure.ErrHeld, codeRefused},
 	{tenure.ErrGrade, codeStore},
 	{errOverdue, codeTimeout},
-	{context.DeadlineExceeded, codeTimeout},
 }
 
 // exitCode returns the exit code of the error of exec.
@@ -130,14 +129,14 @@ func describe(err error) string {
 	if err == nil {
 		return ""
 	}
-	if exit, ok := err.(*exitError); ok && exit.err == nil {
+	if exit, ok := errors.AsType[*exitError](err); ok && exit.err == nil {
 		return ""
 	}
-	if _, ok := err.(signalError); ok {
+	if _, ok := errors.AsType[signalError](err); ok {
 		return ""
 	}
-	text := strings.ReplaceAll(err.Error(), ": tenure: ", ": ")
-	return printable(strings.TrimPrefix(text, "tenure: "))
+	text := strings.TrimPrefix(err.Error(), "tenure: ")
+	return printable(strings.NewReplacer(": tenure: ", ": ", "\n", "; ").Replace(text))
 }
 
 // signalError says that a signal ended the command.

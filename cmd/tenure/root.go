@@ -34,7 +34,10 @@ var groups = []*cobra.Group{
 
 // subcommands are all subcommands, in the order of the help text.
 var subcommands = []func(*app) *cobra.Command{
-	newVersion,
+	newRun,
+	newStatus, newList, newWatch, newWait,
+	newResign, newTransfer, newPause, newResume, newForget,
+	newVersion, newCompletion,
 }
 
 const rootLong = `tenure elects one leader among any number of processes, over a store that they share.

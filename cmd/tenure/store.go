@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"net/url"
 	"slices"
@@ -38,15 +39,37 @@ func openStore(ctx context.Context, address string) (store tenure.Store, closeSt
 		}
 	}
 	if u.Scheme == "" {
-		return nil, nil, usagef("the store %q has no scheme; want %s", address, forms())
+		return nil, nil, usagef("the store %q has no scheme; want %s; a directory is %q", address, forms(), "file:"+address)
 	}
 	return nil, nil, usagef("the store's scheme %q is unknown; want %s", u.Scheme+":", forms())
 }
 
-// openStore opens the store of the global flags.
-func (a *app) openStore(ctx context.Context) (tenure.Store, func() error, error) {
-	return openStore(ctx, a.storeURL)
+// withStore calls do with the store of the global flags.
+func (a *app) withStore(ctx context.Context, do func(tenure.Store) error) error {
+	store, closeStore, err := openStore(ctx, a.storeURL)
+	if err != nil {
+		return err
+	}
+	err = do(store)
+	if closing := closeStore(); err == nil {
+		err = storeFailed(closing)
+	}
+	return err
 }
+
+// withStoreSoon is withStore for what is done in no time unless the store hangs.
+func (a *app) withStoreSoon(ctx context.Context, do func(context.Context, tenure.Store) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, a.storeTimeout, errSlow)
+	defer cancel()
+	err := a.withStore(ctx, func(store tenure.Store) error { return do(ctx, store) })
+	if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), errSlow) {
+		return failf(codeStore, "%w within %v (--store-timeout): %w", errSlow, a.storeTimeout, err)
+	}
+	return err
+}
+
+// errSlow is why the context of a call to the store has ended.
+var errSlow = errors.New("the store did not answer")
 
 func forms() string {
 	var forms []string

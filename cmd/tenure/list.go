@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tenure-go/tenure"
+)
+
+func newList(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the elections",
+		Long:    "List the names of all elections in the store, forgotten ones included, one on a line.",
+		GroupID: groupLook,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withStoreSoon(cmd.Context(), func(ctx context.Context, store tenure.Store) error {
+				return a.list(ctx, store, asJSON)
+			})
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (a *app) list(ctx context.Context, store tenure.Store, asJSON bool) error {
+	names, err := elections(ctx, store)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(append([]string{}, names...)) // never null
+	}
+	for _, name := range names {
+		if _, err := fmt.Fprintln(a.stdout, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elections lists all elections of a store, if it can name them.
+func elections(ctx context.Context, store tenure.Store) ([]string, error) {
+	lister, ok := store.(tenure.Lister)
+	if !ok {
+		return nil, usagef("this store cannot list its elections: name the ones that you mean")
+	}
+	names, err := lister.List(ctx)
+	return names, storeFailed(err)
+}
