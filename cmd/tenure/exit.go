@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -67,10 +68,15 @@ func usagef(format string, args ...any) error { return failf(codeFailed, format,
 
 // storeFailed marks an error of the store, unless it is known to mean something else.
 func storeFailed(err error) error {
-	if err == nil || exitCode(err) != codeFailed || errors.Is(err, tenure.ErrConfig) || errors.Is(err, context.Canceled) {
+	_, decided := errors.AsType[*exitError](err)
+	if err == nil || decided || exitCode(err) != codeFailed || isAny(err, tenure.ErrConfig, context.Canceled) {
 		return err
 	}
 	return &exitError{codeStore, err}
+}
+
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // errOverdue is why the context of a bounded command has ended.

@@ -23,7 +23,7 @@ type globals struct {
 // register defines the global flags. Each names its environment variable in its usage text.
 func (g *globals) register(flags *pflag.FlagSet) {
 	flags.StringVar(&g.storeURL, "store", "", "`URL` of the store (default: a file store in your state directory)")
-	flags.StringVar(&g.id, "id", "", "`ID` under which you act: the candidate's, or who asks (default: one is made)")
+	flags.StringVar(&g.id, "id", "", "`ID` under which you act: the candidate's, or who asks (default: made up)")
 	flags.DurationVar(&g.storeTimeout, "store-timeout", 10*time.Second, "how long to wait for the store, except in run")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "print nothing but results and errors")
 	flags.BoolVarP(&g.verbose, "verbose", "v", false, "log every decision to stderr")

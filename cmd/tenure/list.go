@@ -10,25 +10,29 @@ import (
 )
 
 func newList(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the elections",
-		Long:    "List the names of all elections in the store, forgotten ones included, one on a line.",
+		Long:    "List the names of the elections in the store, one on a line, without those that were forgotten.",
 		GroupID: groupLook,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withStoreSoon(cmd.Context(), func(ctx context.Context, store tenure.Store) error {
-				return a.list(ctx, store, asJSON)
+				return a.list(ctx, store, all, asJSON)
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "list forgotten elections too")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-func (a *app) list(ctx context.Context, store tenure.Store, asJSON bool) error {
+func (a *app) list(ctx context.Context, store tenure.Store, all, asJSON bool) error {
 	names, err := elections(ctx, store)
+	if err == nil && !all {
+		names, err = used(ctx, store, names)
+	}
 	if err != nil {
 		return err
 	}
@@ -41,6 +45,19 @@ func (a *app) list(ctx context.Context, store tenure.Store, asJSON bool) error {
 		}
 	}
 	return nil
+}
+
+// used returns the elections that were not forgotten.
+func used(ctx context.Context, store tenure.Store, names []string) ([]string, error) {
+	standings, err := lookAll(ctx, store, names)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	names = nil
+	for _, s := range withoutForgotten(standings) {
+		names = append(names, s.Election)
+	}
+	return names, nil
 }
 
 // elections lists all elections of a store, if it can name them.

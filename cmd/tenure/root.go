@@ -37,7 +37,7 @@ var subcommands = []func(*app) *cobra.Command{
 	newRun,
 	newStatus, newList, newWatch, newWait,
 	newResign, newTransfer, newPause, newResume, newForget,
-	newVersion, newCompletion,
+	newDoctor, newVersion, newCompletion,
 }
 
 const rootLong = `tenure elects one leader among any number of processes, over a store that they share.

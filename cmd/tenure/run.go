@@ -33,10 +33,16 @@ SIGINT, SIGTERM and SIGHUP end tenure. While it leads, the command gets the sign
 and its status is passed on. While it stands by, it leaves the election and ends with 128+n. A second signal kills the
 command at once; a third one ends tenure without giving the seat back.
 
-` + exitCodes + `
+` + runExitCodes
+
+const runExitCodes = `Exit codes:
+  122    leadership was lost, and --once was given
+  123    the store failed for good
+  125    wrong usage, or tenure itself failed
   126    the command cannot be executed
   127    there is no such command
-  other  the command's own; 137 if it did not stop in time and was killed`
+  128+n  ended by signal n while it stood by
+  other  the command's own; 128+n if signal n ended it, so 137 if it did not stop in time`
 
 const runExample = `  tenure run --election nightly -- ./report.sh --all
   tenure run --election relay --restart always --ttl 5s -- ./relay
@@ -76,13 +82,13 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.SetInterspersed(false) // what follows the command's name is the command's own
 	flags.SortFlags = false
 	flags.StringVar(&f.election, "election", "", "`NAME` of the election (required)")
-	flags.DurationVar(&f.ttl, "ttl", tenure.DefaultTTL, "length of the lease: others take over so long after a failure")
+	flags.DurationVar(&f.ttl, "ttl", tenure.DefaultTTL, "length of the lease: how long after a failure others take over")
 	flags.DurationVar(&f.drain, "drain", 0, "part of the lease that the command gets to stop (default: a fifth of the TTL)")
-	flags.StringVar(&f.address, "address", "", "where the leader can be reached, for others to see")
+	flags.StringVar(&f.address, "address", "", "`address` of the leader, for others to see")
 	flags.StringArrayVar(&f.meta, "meta", nil, "`KEY=VALUE` for others to see; may be repeated")
-	flags.IntVar(&f.priority, "priority", 0, "from 0 (take a free seat at once) down to -10 (leave it to others for a while)")
+	flags.IntVar(&f.priority, "priority", 0, "from 0, take a free seat at once, down to -10, leave it to others for a while")
 	flags.BoolVar(&f.once, "once", false, "end with the first term, even if leadership was lost")
-	flags.Var(&f.restart, "restart", "start the command again if it exits by itself: never, on-failure or always")
+	flags.Var(&f.restart, "restart", "when to start a command that exits again: never, on-failure or always")
 	flags.DurationVar(&f.restartDelay, "restart-delay", time.Second, "first pause before a restart; each further one doubles")
 	flags.Var(&f.signal, "signal", "what asks the command to stop: a `signal`'s name or number")
 }
@@ -106,7 +112,7 @@ func (a *app) runOptions(f runFlags, command []string) (supervisor.Options, erro
 	if f.election == "" {
 		return supervisor.Options{}, usagef("name the election: --election NAME")
 	}
-	if len(command) == 0 {
+	if len(command) == 0 || command[0] == "" {
 		return supervisor.Options{}, usagef("there is no command to run: give it after --")
 	}
 	metadata, err := parseMetadata(f.meta)

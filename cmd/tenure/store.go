@@ -15,6 +15,7 @@ import (
 type scheme struct {
 	name string // of the URL
 	form string // an example of a URL
+	solo bool   // no other process, and no second connection, ever sees its records
 	open func(ctx context.Context, address *url.URL) (tenure.Store, func() error, error)
 }
 
@@ -32,16 +33,24 @@ func openStore(ctx context.Context, address string) (store tenure.Store, closeSt
 	if err != nil {
 		return nil, nil, usagef("the store %q is no URL; want %s", address, forms())
 	}
+	s, err := schemeOf(u)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, closeStore, err = s.open(ctx, u)
+	return store, closeStore, storeFailed(err)
+}
+
+func schemeOf(u *url.URL) (scheme, error) {
 	for _, s := range schemes {
 		if s.name == u.Scheme {
-			store, closeStore, err = s.open(ctx, u)
-			return store, closeStore, storeFailed(err)
+			return s, nil
 		}
 	}
 	if u.Scheme == "" {
-		return nil, nil, usagef("the store %q has no scheme; want %s; a directory is %q", address, forms(), "file:"+address)
+		return scheme{}, usagef("the store %q has no scheme; want %s; a directory is \"file:%s\"", u.Redacted(), forms(), u.Path)
 	}
-	return nil, nil, usagef("the store's scheme %q is unknown; want %s", u.Scheme+":", forms())
+	return scheme{}, usagef("the store's scheme %q is unknown; want %s", u.Scheme+":", forms())
 }
 
 // withStore calls do with the store of the global flags.

@@ -9,7 +9,7 @@ import (
 )
 
 // memoryScheme is a store that ends with the process, to try things.
-var memoryScheme = scheme{name: "memory", form: "memory:", open: openMemory}
+var memoryScheme = scheme{name: "memory", form: "memory:", solo: true, open: openMemory}
 
 func openMemory(_ context.Context, u *url.URL) (tenure.Store, func() error, error) {
 	if u.Opaque != "" || u.Host != "" || u.Path != "" {

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Environment variables by which the test binary, started again, becomes something else.
+const (
+	beTenure = "BE_TENURE" // the command itself
+	beWorker = "BE_WORKER" // a command that is run under an election; see worker
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case os.Getenv(beWorker) != "" && len(os.Args) > 1 && os.Args[1] == workerArgument:
+		worker()
+	case os.Getenv(beTenure) != "":
+		main()
+	}
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "TENURE_") || name == "XDG_STATE_HOME" {
+			_ = os.Unsetenv(name)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// outcome is what a call of the command came to.
+type outcome struct {
+	stdout, stderr string
+	code           int
+}
+
+// call calls the command within this process.
+func call(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return callWith(t.Context(), args...)
+}
+
+func callWith(ctx context.Context, args ...string) outcome {
+	var stdout, stderr bytes.Buffer
+	code := conclude(&stderr, exec(ctx, args, strings.NewReader(""), &stdout, &stderr))
+	return outcome{stdout.String(), stderr.String(), code}
+}
+
+// must calls the command, which has to succeed, and returns what it printed.
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	o := call(t, args...)
+	if o.code != 0 {
+		t.Fatalf("tenure %s: exit code %d: %s", strings.Join(args, " "), o.code, o.stderr)
+	}
+	return o.stdout
+}

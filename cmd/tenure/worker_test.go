@@ -1,0 +1,5 @@
+package main
+
+const workerArgument = "worker"
+
+func worker() {}
