@@ -104,6 +104,14 @@ func heap() uint64 {
 	return m.HeapAlloc + m.StackInuse
 }
 
+func BenchmarkTenThousandCandidates(b *testing.B) {
+	for b.Loop() {
+		bytes, goroutines := crowd(b, 10_000)
+		b.ReportMetric(bytes, "B/candidate")
+		b.ReportMetric(goroutines, "goroutines/candidate")
+	}
+}
+
 // Ten thousand elections fit in one process: at most 8 KiB and one goroutine for each candidate at rest.
 func TestTenThousandCandidates(t *testing.T) {
 	const n = 10_000
