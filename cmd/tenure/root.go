@@ -37,7 +37,8 @@ var subcommands = []func(*app) *cobra.Command{
 	newRun,
 	newStatus, newList, newWatch, newWait,
 	newResign, newTransfer, newPause, newResume, newForget,
-	newDoctor, newVersion, newCompletion,
+	newDoctor, newDemo, newVersion, newCompletion,
+	newDemoNode,
 }
 
 const rootLong = `tenure elects one leader among any number of processes, over a store that they share.
