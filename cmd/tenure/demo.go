@@ -102,7 +102,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 		return err
 	}
 	f.Display.Summary(result.Summary)
-	if err := a.writeTimeline(ctx, f, timeline, result); err != nil {
+	if err := a.writeTimeline(ctx.Err() != nil, f, timeline, result); err != nil {
 		return err
 	}
 	if !result.Findings.Clean() {
@@ -189,11 +189,11 @@ func openTimeline(path string) (*os.File, error) {
 	return file, nil
 }
 
-// writeTimeline writes the timeline and says where it is. Without a file of the user's it makes one, unless the demo was
-// ended early: that leaves nothing behind.
-func (a *app) writeTimeline(ctx context.Context, f demoFlags, file *os.File, result *demo.Result) (err error) {
+// writeTimeline writes the timeline and says where it is. Without a file of the user's it makes one, unless the demo
+// was ended early: that leaves nothing behind.
+func (a *app) writeTimeline(early bool, f demoFlags, file *os.File, result *demo.Result) (err error) {
 	if file == nil {
-		if ctx.Err() != nil {
+		if early {
 			return nil
 		}
 		if file, err = os.CreateTemp("", "tenure-demo-*.html"); err != nil {

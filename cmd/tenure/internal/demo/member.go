@@ -1,10 +1,6 @@
 package demo
 
-import (
-	"time"
-
-	"github.com/tenure-go/tenure/cmd/tenure/internal/guard"
-)
+import "github.com/tenure-go/tenure/cmd/tenure/internal/guard"
 
 // member is a node as the demo sees it, through all its lives.
 type member struct {
@@ -83,6 +79,3 @@ func (m *member) ended(at guard.Instant) {
 	m.quit(alive, at)
 	m.process, m.up, m.frozen, m.leaving, m.term, m.until = nil, false, false, false, nil, 0
 }
-
-// trustLeft is what is left of the node's trust, as it last reported.
-func (m *member) trustLeft(now guard.Instant) time.Duration { return max(0, m.until.Sub(now)) }

@@ -134,7 +134,7 @@ func TestDemoFollowsEveryFault(t *testing.T) {
 		t.Run(string(test.fault), func(t *testing.T) {
 			t.Parallel()
 			result, display, err := runDemo(t.Context(), t, func(o *Options) {
-				o.For, o.Faults = time.Nanosecond, []Fault{test.fault}
+				o.For, o.TTL, o.Faults = time.Nanosecond, time.Second, []Fault{test.fault}
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -3,6 +3,7 @@ package demo
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 )
@@ -43,7 +44,7 @@ func (t *Table) draw(stay, frame []line) {
 	width := columns - 1                            // a full line would wrap on some terminals
 	frame = frame[:min(len(frame), max(rows-1, 0))] // what has left the screen cannot be drawn over
 	for _, l := range stay {
-		b.WriteString(l.render(width, t.Color) + "\n")
+		b.WriteString(l.render(math.MaxInt, t.Color) + "\n") // it may wrap: nothing is drawn over it
 	}
 	for _, l := range frame {
 		b.WriteString(l.render(width, t.Color) + "\n")

@@ -83,7 +83,7 @@ func headline(o Options) string {
 		text += "\nProcesses cannot be frozen on this system, so none is."
 	}
 	if o.Unsafe {
-		text += "\nThe protection is taken out: nodes remember that they lead, instead of asking. This must go wrong."
+		text += "\nThe protection is taken out: nodes remember that they lead instead of asking.\nThis must go wrong."
 	}
 	return text + "\n"
 }

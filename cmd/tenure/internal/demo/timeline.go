@@ -96,11 +96,9 @@ func (r *Result) WriteTimeline(w io.Writer) error {
 }
 
 func (r *Result) page() page {
-	const pixelsPerSecond, narrowest, widest = 24, 240, 20000
 	p := page{
-		Result: *r, Title: "No two leaders at once", Facts: r.facts(), Figures: r.figures(),
-		MinWidth: min(widest, max(narrowest, int(r.Lasted.Seconds()*pixelsPerSecond))),
-		Ticks:    r.ticks(), Legend: r.legend(),
+		Result: *r, Title: "No two leaders at once", Facts: r.facts(), Figures: r.figures(), MinWidth: r.width(),
+		Ticks: r.ticks(), Legend: r.legend(),
 	}
 	for _, o := range r.Summary.Findings.Overlaps {
 		p.Overlaps = append(p.Overlaps, r.overlapBar("overlap", o))
@@ -156,12 +154,19 @@ func (r *Result) figures() []figure {
 	return append(figures, figure{fmt.Sprintf("%.0f %%", 100*r.Summary.Led), "of the time somebody led"})
 }
 
-// ticks are at round seconds, about a dozen of them.
+// width is how wide the plot is at least, in pixels: terms are a TTL or so long, and shall be wide enough for a token.
+func (r *Result) width() int {
+	const perTTL, narrowest, widest = 48, 600, 20000
+	return min(widest, max(narrowest, int(perTTL*r.Lasted/r.TTL)))
+}
+
+// ticks are at round seconds, as many as are readable.
 func (r *Result) ticks() []tick {
-	const about = 12
-	step := math.Pow(10, math.Floor(math.Log10(r.Lasted.Seconds()/about)))
+	const apart = 60
+	most := float64(r.width()) / apart
+	step := math.Pow(10, math.Floor(math.Log10(r.Lasted.Seconds()/most)))
 	for _, factor := range []float64{1, 2, 5, 10} {
-		if r.Lasted.Seconds()/(step*factor) <= about {
+		if r.Lasted.Seconds()/(step*factor) <= most {
 			step *= factor
 			break
 		}
