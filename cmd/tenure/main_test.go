@@ -8,18 +8,16 @@ import (
 	"testing"
 )
 
-// Environment variables by which the test binary, started again, becomes something else.
-const (
-	beTenure = "BE_TENURE" // the command itself
-	beWorker = "BE_WORKER" // a command that is run under an election; see worker
-)
+// roleVariable makes the test binary, started again, something else.
+const roleVariable = "TEST_ROLE"
+
+// roles are what it can be.
+var roles = map[string]func(){"tenure": main}
 
 func TestMain(m *testing.M) {
-	switch {
-	case os.Getenv(beWorker) != "" && len(os.Args) > 1 && os.Args[1] == workerArgument:
-		worker()
-	case os.Getenv(beTenure) != "":
-		main()
+	if role := roles[os.Getenv(roleVariable)]; role != nil {
+		role()
+		os.Exit(0)
 	}
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "TENURE_") || name == "XDG_STATE_HOME" {

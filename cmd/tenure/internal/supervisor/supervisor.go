@@ -31,6 +31,9 @@ func Run(ctx context.Context, options Options) (Result, error) {
 	if err := options.check(); err != nil {
 		return Result{}, err
 	}
+	if options.Force == nil {
+		options.Force = context.Background()
+	}
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	s := &supervisor{Options: options, leave: leave}
@@ -138,39 +141,47 @@ func (s *supervisor) run(ctx context.Context, term tenure.Term) (guard.Exit, err
 		return guard.Exit{}, err
 	}
 	defer lock.close()
-	g, err := guard.Start(ctx, guard.Options{
+	mercy, noMercy := s.mercy(ctx)
+	defer noMercy()
+	// A term that ends while the command is being started leaves it the drain, so it is not ctx that bounds the start.
+	g, err := guard.Start(mercy, guard.Options{
 		Command: s.Command, Env: s.environment(term), Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr,
 		Signal: s.Signal, Deadlines: s.deadlines(term), Lock: lock.file, Logger: s.Logger.With("token", term.Token),
 	})
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case err != nil && mercy.Err() != nil:
 		return guard.Exit{}, errTermOver
 	case err != nil:
 		return guard.Exit{}, err
 	}
 	s.watchOver(&guarded{g, term})
 	defer s.watchOver(nil)
-	defer context.AfterFunc(ctx, func() { s.stop(g, context.Cause(ctx)) })()
-	if s.Force != nil {
-		defer context.AfterFunc(s.Force, func() { _ = g.Kill() })()
-	}
+	defer context.AfterFunc(ctx, func() { _ = g.Terminate(guard.Within(guard.Now(), s.Drain).KillAt) })()
+	defer context.AfterFunc(mercy, func() { _ = g.Kill() })()
 	exit, err := g.Wait()
 	s.result.Ran, s.result.Status = true, exit.Status()
 	return exit, err
 }
 
+// mercy returns a context that ends when the command is to be killed without a drain: because somebody else may lead
+// already, or because whoever runs this process has lost patience.
+func (s *supervisor) mercy(term context.Context) (context.Context, context.CancelFunc) {
+	mercy, end := context.WithCancel(context.WithoutCancel(term))
+	context.AfterFunc(term, func() {
+		if errors.Is(context.Cause(term), tenure.ErrDeposed) {
+			end()
+		}
+	})
+	unbind := context.AfterFunc(s.Force, end)
+	return mercy, func() {
+		unbind()
+		end()
+	}
+}
+
 // deadlines returns the instants for the lease as it is now.
 func (s *supervisor) deadlines(term tenure.Term) guard.Deadlines {
 	return guard.Within(guard.Expiry(term.Remaining), s.Drain)
-}
-
-// stop tells the command to stop, because its term has ended. Where somebody else may lead already there is no drain.
-func (s *supervisor) stop(g *guard.Guard, cause error) {
-	if errors.Is(cause, tenure.ErrDeposed) {
-		_ = g.Kill()
-		return
-	}
-	_ = g.Terminate(guard.Within(guard.Now(), s.Drain).KillAt)
 }
 
 // watchOver makes renewals reach the guard. One that came while the command was being started is made up for.
