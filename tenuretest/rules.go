@@ -251,7 +251,7 @@ var rules = []rule{
 		text: "List returns vacant and forgotten elections too",
 	},
 	{
-		id: "LIST-ANY", check: listAny, needs: []need{listing},
+		id: "LIST-ANY", check: listAny, needs: []need{listing}, alone: true,
 		text: "List returns every name as it was given, whatever the store has to make of it",
 	},
 

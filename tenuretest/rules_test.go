@@ -91,6 +91,30 @@ func TestRunOnUsedData(t *testing.T) {
 	}
 }
 
+// TestRulesKeepApart makes sure that rules which run at the same time, perhaps on the same data, write different names.
+func TestRulesKeepApart(t *testing.T) {
+	writer := make(map[string]string)
+	for _, rule := range rules {
+		var names sync.Map
+		store := memory.New()
+		spy := &doctored{Store: store, swap: func(w write) (tenure.Snapshot, error) {
+			names.Store(w.election, true)
+			return w.done()
+		}}
+		if rule.alone {
+			continue
+		}
+		judge(t.Context(), rule, subject{spy, spy, store.Delete})
+		names.Range(func(name, _ any) bool {
+			if other, taken := writer[name.(string)]; taken {
+				t.Errorf("%s and %s both write %q", other, rule.id, name)
+			}
+			writer[name.(string)] = rule.id
+			return true
+		})
+	}
+}
+
 // TestFieldsAreCovered makes sure that the rules named RECORD try every field of a record, future ones included.
 func TestFieldsAreCovered(t *testing.T) {
 	var mu sync.Mutex
