@@ -73,7 +73,7 @@ var rules = []rule{
 	{
 		id: "CAS-APART", check: casApart,
 		text: "elections are independent: a write to one changes neither record nor Version of another, " +
-			"whose name begins with its name",
+			"even one whose name begins with its own",
 	},
 
 	{
@@ -211,7 +211,7 @@ var rules = []rule{
 	},
 	{
 		id: "WATCH-APART", check: watchApart, needs: []need{watching},
-		text: "a watch delivers nothing of other elections, whose names begin with its election's name",
+		text: "a watch delivers nothing of other elections, even those whose names begin with its own",
 	},
 	{
 		id: "WATCH-ALIAS", check: watchAlias, needs: []need{watching},
