@@ -1,5 +1,0 @@
-package main
-
-const workerArgument = "worker"
-
-func worker() {}
