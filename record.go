@@ -1,6 +1,7 @@
 package tenure
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"time"
@@ -70,6 +71,9 @@ func (r Record) Vacant() bool { return r.Leader == "" }
 func (r Record) Clone() Record {
 	r.Metadata = maps.Clone(r.Metadata)
 	r.Extra = maps.Clone(r.Extra)
+	for name, value := range r.Extra {
+		r.Extra[name] = bytes.Clone(value)
+	}
 	if r.Request != nil {
 		request := *r.Request
 		r.Request = &request

@@ -44,7 +44,8 @@ type Store interface {
 	Load(ctx context.Context, election string) (Snapshot, error)
 
 	// CompareAndSwap writes record if the current version is still old (zero: only if no record exists) and
-	// returns the state as stored. It keeps every field of record, those in Record.Extra included.
+	// returns the state as stored. It keeps every field of record, those in Record.Extra included. A new record
+	// whose term is not above the floor of a [Pruner] is an ErrConflict: its writer has not seen the current state.
 	CompareAndSwap(ctx context.Context, election string, old Version, record Record) (Snapshot, error)
 }
 

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +70,7 @@ func (s *Store) Load(ctx context.Context, election string) (tenure.Snapshot, err
 func (s *Store) CompareAndSwap(
 	ctx context.Context, election string, old tenure.Version, record tenure.Record,
 ) (tenure.Snapshot, error) {
-	record = clone(record)
+	record = record.Clone()
 	if err := s.enter(ctx); err != nil {
 		return tenure.Snapshot{}, fmt.Errorf("memory: swapping %q: %w", election, err)
 	}
@@ -186,15 +185,6 @@ func (s *Store) drop(election string) {
 }
 
 func isolated(snapshot tenure.Snapshot) tenure.Snapshot {
-	snapshot.Record = clone(snapshot.Record)
+	snapshot.Record = snapshot.Record.Clone()
 	return snapshot
-}
-
-// clone returns a copy of the record that shares nothing with it, not even the bytes of its raw JSON.
-func clone(record tenure.Record) tenure.Record {
-	record = record.Clone()
-	for name, text := range record.Extra {
-		record.Extra[name] = bytes.Clone(text)
-	}
-	return record
 }

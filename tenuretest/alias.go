@@ -1,11 +1,6 @@
 package tenuretest
 
-import (
-	"bytes"
-	"encoding/json"
-
-	"github.com/tenure-go/tenure"
-)
+import "github.com/tenure-go/tenure"
 
 func aliasIn(c *trial) {
 	election, record := c.name(), c.full()
@@ -14,7 +9,7 @@ func aliasIn(c *trial) {
 	if _, err := c.store.CompareAndSwap(ctx, election, "", record); err != nil {
 		c.fail("CompareAndSwap returned the error %v", err)
 	}
-	before := isolated(c.load(election).Record)
+	before := c.load(election).Record.Clone()
 	scribble(record)
 	c.same("the record, which its writer has changed since,", c.load(election).Record, before)
 }
@@ -23,7 +18,7 @@ func aliasOut(c *trial) {
 	election := c.name()
 	returned := c.create(election, c.full())
 	loaded := c.load(election)
-	before := isolated(loaded.Record)
+	before := loaded.Record.Clone()
 	scribble(returned.Record)
 	scribble(loaded.Record)
 	c.same("the record, which its readers have changed since,", c.load(election).Record, before)
@@ -46,17 +41,8 @@ func scribble(record tenure.Record) {
 	}
 }
 
-// isolated returns a copy of the record that shares nothing with it, the bytes of raw JSON included.
-func isolated(record tenure.Record) tenure.Record {
-	record = record.Clone()
-	for name, text := range record.Extra {
-		record.Extra[name] = json.RawMessage(bytes.Clone(text))
-	}
-	return record
-}
-
-// apart does the same for a snapshot.
+// apart returns a copy of the snapshot that shares nothing with it.
 func apart(snapshot tenure.Snapshot) tenure.Snapshot {
-	snapshot.Record = isolated(snapshot.Record)
+	snapshot.Record = snapshot.Record.Clone()
 	return snapshot
 }

@@ -162,7 +162,7 @@ func loads(edit func(*tenure.Snapshot)) breakage {
 func stores(edit func(*tenure.Record)) breakage {
 	return swapping(func(w write) (tenure.Snapshot, error) {
 		asked := w.record
-		w.record = isolated(asked)
+		w.record = asked.Clone()
 		edit(&w.record)
 		written, err := w.done()
 		if err == nil {

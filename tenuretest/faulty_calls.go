@@ -18,7 +18,7 @@ func (f *faulty) Load(ctx context.Context, election string) (tenure.Snapshot, er
 func (f *faulty) CompareAndSwap(
 	ctx context.Context, election string, old tenure.Version, record tenure.Record,
 ) (tenure.Snapshot, error) {
-	record = isolated(record) // a delayed request is carried out when the caller may have changed its own
+	record = record.Clone() // a delayed request is carried out when the caller may have changed its own
 	result, err := f.call(ctx, OpSwap, election, func(ctx context.Context) (any, error) {
 		return f.saw(election)(f.store.CompareAndSwap(ctx, election, old, record))
 	})

@@ -115,7 +115,7 @@ func watchAlias(c *trial) {
 	election := c.name()
 	created := c.create(election, c.full())
 	got := c.watch(election).await(c, "the current state", has(created.Version))
-	before := isolated(c.load(election).Record)
+	before := c.load(election).Record.Clone()
 	scribble(got.Record)
 	c.same("the record, which a watcher has changed since,", c.load(election).Record, before)
 }
