@@ -156,7 +156,7 @@ func (s *stint) carryOut(e protocol.Effect, m message) {
 	case protocol.CancelCall:
 		s.cancelCall()
 	case protocol.Rewatch:
-		s.renewWatch()
+		s.startWatch()
 	case protocol.Elected:
 		s.elected(e)
 	case protocol.Extended:

@@ -17,28 +17,24 @@ type watch struct {
 	cancel func() // ends the store's watch, nil until there is one
 }
 
-// startWatch sets up the watch, if the store has one, in the background: candidates poll until it delivers.
+// startWatch sets up the watch, if the store has one, in the background: candidates poll until it delivers. It takes
+// the place of an earlier one that went silent.
 func (s *stint) startWatch() {
 	watcher, ok := s.c.store.(Watcher)
 	if !ok {
 		return
 	}
 	ctx, quit := context.WithCancel(s.base)
-	w := &watch{quit: quit, done: make(chan struct{})}
+	w, old := &watch{quit: quit, done: make(chan struct{})}, s.watch
 	s.watch = w
 	go func() {
 		defer close(w.done)
 		defer quit() // the watch itself does not end with the context of its set-up
+		if old != nil {
+			old.stop()
+		}
 		w.setUp(ctx, s.c, watcher)
 	}()
-}
-
-// renewWatch replaces a watch that went silent.
-func (s *stint) renewWatch() {
-	if s.watch != nil {
-		s.watch.stop()
-	}
-	s.startWatch()
 }
 
 // setUp tries until it succeeds. What the store does about a watch once it stands is the store's concern.
