@@ -16,6 +16,7 @@ type mute struct {
 	*memory.Store
 	silent, refuses atomic.Bool
 	watches, calls  atomic.Int64
+	stopped         atomic.Int64
 }
 
 func (m *mute) Watch(
@@ -26,7 +27,7 @@ func (m *mute) Watch(
 		return nil, errOutage
 	}
 	dead := new(atomic.Bool) // a watch that went silent stays so
-	return m.Store.Watch(ctx, election, func(s tenure.Snapshot, err error) {
+	cancel, err := m.Store.Watch(ctx, election, func(s tenure.Snapshot, err error) {
 		if m.silent.Load() {
 			dead.Store(true)
 		}
@@ -34,6 +35,7 @@ func (m *mute) Watch(
 			deliver(s, err)
 		}
 	})
+	return func() { m.stopped.Add(1); cancel() }, err
 }
 
 func (m *mute) Load(ctx context.Context, election string) (tenure.Snapshot, error) {
@@ -76,8 +78,8 @@ func TestSilentWatchIsReplaced(t *testing.T) {
 		store.silent.Store(false)
 		time.Sleep(2 * ttl)
 		expectLeader(t, a, b)
-		if n := store.watches.Load(); n != 2 || !b.Status().Watching {
-			t.Errorf("%d watches were set up, watching: %v", n, b.Status().Watching)
+		if n, m := store.watches.Load(), store.stopped.Load(); n != 2 || m != 1 || !b.Status().Watching {
+			t.Errorf("%d watches were set up, %d stopped, watching: %v", n, m, b.Status().Watching)
 		}
 		calls := store.calls.Load()
 		time.Sleep(time.Hour)
@@ -88,6 +90,9 @@ func TestSilentWatchIsReplaced(t *testing.T) {
 		synctest.Wait()
 		expectLeader(t, b)
 		stop(t, b)
+		if n := store.stopped.Load(); n != 2 {
+			t.Errorf("%d of two watches were stopped", n)
+		}
 	})
 }
 
