@@ -3,6 +3,7 @@
 SHELL := bash
 SEED  ?= 1
 FOR   ?= 30s
+SIM   := go run ./sim/cmd/tenure-sim -seed $(SEED) -workers $$(getconf _NPROCESSORS_ONLN)
 
 .DEFAULT_GOAL := help
 .PHONY: help test lint fmt tidy vet-all sim sim-short demo bench build ci clean
@@ -27,10 +28,10 @@ vet-all: ## compile and vet every module for Linux, macOS and Windows
 	@bash .ci/vet
 
 sim: ## simulate a million histories of elections (SEED=n for others)
-	@go run ./sim/cmd/tenure-sim -histories 1000000 -seed $(SEED)
+	@$(SIM) -histories 1000000
 
 sim-short: ## simulate twenty thousand histories
-	@go run ./sim/cmd/tenure-sim -histories 20000 -seed $(SEED)
+	@$(SIM) -histories 20000
 
 demo: ## watch leadership move between processes that are killed and frozen (FOR=30s)
 	@go run ./cmd/tenure demo --for $(FOR)
