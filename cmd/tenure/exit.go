@@ -69,8 +69,11 @@ func usagef(format string, args ...any) error { return failf(codeFailed, format,
 // storeFailed marks an error of the store, unless it is known to mean something else.
 func storeFailed(err error) error {
 	_, decided := errors.AsType[*exitError](err)
-	if err == nil || decided || exitCode(err) != codeFailed || isAny(err, tenure.ErrConfig, context.Canceled) {
+	switch {
+	case err == nil || decided || exitCode(err) != codeFailed || isAny(err, tenure.ErrConfig, context.Canceled):
 		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return failf(codeStore, "the store did not answer in time, see --store-timeout: %w", err)
 	}
 	return &exitError{codeStore, err}
 }

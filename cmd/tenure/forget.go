@@ -53,7 +53,7 @@ func (a *app) forget(ctx context.Context, store tenure.Store, election string, y
 		}
 	}
 	// A leader in the record is watched for its TTL first.
-	ctx, cancel := context.WithTimeoutCause(ctx, now.Record.TTL+a.storeTimeout, errSlow)
+	ctx, cancel := context.WithTimeout(ctx, now.Record.TTL+a.storeTimeout)
 	defer cancel()
 	switch err := tenure.Forget(ctx, store, election); {
 	case errors.Is(err, tenure.ErrHeld):
@@ -66,7 +66,7 @@ func (a *app) forget(ctx context.Context, store tenure.Store, election string, y
 }
 
 func (a *app) loadSoon(ctx context.Context, store tenure.Store, election string) (tenure.Snapshot, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, a.storeTimeout, errSlow)
+	ctx, cancel := context.WithTimeout(ctx, a.storeTimeout)
 	defer cancel()
 	now, err := store.Load(ctx, election)
 	return now, storeFailed(err)

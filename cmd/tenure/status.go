@@ -47,6 +47,9 @@ func (a *app) status(ctx context.Context, store tenure.Store, names []string, as
 		}
 	}
 	standings, failed := lookAll(ctx, store, names)
+	if len(standings) == 0 && failed != nil {
+		return storeFailed(failed)
+	}
 	if !named {
 		standings = withoutForgotten(standings)
 	}

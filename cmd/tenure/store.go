@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-
 	"net/url"
 	"slices"
 	"strings"
@@ -68,17 +66,10 @@ func (a *app) withStore(ctx context.Context, do func(tenure.Store) error) error 
 
 // withStoreSoon is withStore for what is done in no time unless the store hangs.
 func (a *app) withStoreSoon(ctx context.Context, do func(context.Context, tenure.Store) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, a.storeTimeout, errSlow)
+	ctx, cancel := context.WithTimeout(ctx, a.storeTimeout)
 	defer cancel()
-	err := a.withStore(ctx, func(store tenure.Store) error { return do(ctx, store) })
-	if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), errSlow) {
-		return failf(codeStore, "%w within %v (--store-timeout): %w", errSlow, a.storeTimeout, err)
-	}
-	return err
+	return a.withStore(ctx, func(store tenure.Store) error { return do(ctx, store) })
 }
-
-// errSlow is why the context of a call to the store has ended.
-var errSlow = errors.New("the store did not answer")
 
 func forms() string {
 	var forms []string

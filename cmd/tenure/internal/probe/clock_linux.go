@@ -18,15 +18,12 @@ func Clocks(bound float64) []Finding {
 	if _, err := unix.Adjtimex(&discipline); err != nil {
 		return []Finding{found("clock", Note, "the clock's discipline cannot be read: %v", err)}
 	}
-	return []Finding{judgeRate(rate(&discipline), bound), judgeSynchronised(discipline.Status)}
+	return []Finding{judgeRate(rate(float64(discipline.Tick), float64(discipline.Freq)), bound), judgeSynchronised(discipline.Status)}
 }
 
 // rate is by which fraction the kernel makes the clock run faster than its hardware does. Daemons that correct a large
 // offset without a step, as chrony may after a long outage, do it by this.
-func rate(discipline *unix.Timex) float64 {
-	tick := float64(discipline.Tick)/nominalTick - 1
-	return tick + float64(discipline.Freq)*freqUnit/1e6
-}
+func rate(tick, freq float64) float64 { return tick/nominalTick - 1 + freq*freqUnit/1e6 }
 
 func judgeRate(rate, bound float64) Finding {
 	const check = "clock-rate"
