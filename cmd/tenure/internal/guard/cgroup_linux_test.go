@@ -1,6 +1,16 @@
 package guard
 
-import "testing"
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 func TestCgroupPath(t *testing.T) {
 	const (
@@ -41,4 +51,52 @@ func TestOnlyOwnCgroupsAreTaken(t *testing.T) {
 			t.Errorf("%q is taken for a guard's cgroup: %v", name, !want)
 		}
 	}
+}
+
+// A cgroup is killed whatever user IDs the processes in it have taken on.
+func TestKillCgroupOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can have processes of another user")
+	}
+	cell := newCgroup()
+	if cell == nil {
+		t.Skip("the tests may not make cgroups here")
+	}
+	defer cell.end()
+	command := exec.Command("/bin/sleep", "60")
+	command.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(cell.dir.Fd())}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	const somebody = 65534
+	if err := os.Chown(filepath.Join(cell.path, "cgroup.kill"), somebody, somebody); err != nil {
+		t.Fatal(err)
+	}
+	as(t, somebody, func() {
+		if err := syscall.Kill(command.Process.Pid, syscall.SIGKILL); err != syscall.EPERM {
+			t.Errorf("killing a process of another user: %v", err)
+		}
+		killCgroup(cell.path)
+	})
+	timer := time.AfterFunc(20*time.Second, func() {
+		t.Error("the process lives")
+		_ = command.Process.Kill()
+	})
+	_ = command.Wait()
+	timer.Stop()
+}
+
+// as runs a function with the rights of another user.
+func as(t *testing.T, user uintptr, run func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // for ever: the thread, whose user alone is changed, ends with the goroutine
+		if _, _, err := syscall.RawSyscall(unix.SYS_SETRESUID, user, user, user); err != 0 {
+			t.Error(err)
+			return
+		}
+		run()
+	}()
+	<-done
 }

@@ -26,19 +26,25 @@ func TestCourse(t *testing.T) {
 		"deadlines pass": {
 			[]step{{99, nil, leading}, {100, nil, draining}, {199, nil, draining}, {200, nil, killing}}, CauseDeadline,
 		},
-		"both pass in one sleep":       {[]step{{99, nil, leading}, {500, nil, killing}}, CauseDeadline},
-		"an extension in time":         {[]step{{99, new(extend(300, 400)), leading}, {300, nil, draining}}, CauseDeadline},
-		"an extension that is late":    {[]step{{100, new(extend(300, 400)), draining}, {200, nil, killing}}, CauseDeadline},
-		"an extension while draining":  {[]step{{100, nil, draining}, {150, new(extend(300, 400)), draining}, {200, nil, killing}}, CauseDeadline},
-		"an extension while killing":   {[]step{{200, nil, killing}, {201, new(extend(300, 400)), killing}}, CauseDeadline},
-		"an extension that is stale":   {[]step{{50, new(extend(40, 45)), killing}}, CauseDeadline},
-		"an extension that shortens":   {[]step{{50, new(extend(60, 70)), leading}, {60, nil, draining}}, CauseDeadline},
-		"terminate":                    {[]step{{50, new(terminate(60)), draining}, {60, nil, killing}}, CauseAsked},
-		"terminate cannot prolong":     {[]step{{50, new(terminate(900)), draining}, {200, nil, killing}}, CauseAsked},
-		"terminate twice":              {[]step{{50, new(terminate(90)), draining}, {55, new(terminate(60)), draining}, {60, nil, killing}}, CauseAsked},
-		"no extension after terminate": {[]step{{50, new(terminate(60)), draining}, {51, new(extend(300, 400)), draining}, {60, nil, killing}}, CauseAsked},
-		"kill":                         {[]step{{50, &kill, killing}, {51, new(extend(300, 400)), killing}}, CauseAsked},
-		"kill while draining":          {[]step{{100, nil, draining}, {101, &kill, killing}}, CauseDeadline},
+		"both pass in one sleep":    {[]step{{99, nil, leading}, {500, nil, killing}}, CauseDeadline},
+		"an extension in time":      {[]step{{99, new(extend(300, 400)), leading}, {300, nil, draining}}, CauseDeadline},
+		"an extension that is late": {[]step{{100, new(extend(300, 400)), draining}, {200, nil, killing}}, CauseDeadline},
+		"an extension while draining": {
+			[]step{{100, nil, draining}, {150, new(extend(300, 400)), draining}, {200, nil, killing}}, CauseDeadline,
+		},
+		"an extension while killing": {[]step{{200, nil, killing}, {201, new(extend(300, 400)), killing}}, CauseDeadline},
+		"an extension that is stale": {[]step{{50, new(extend(40, 45)), killing}}, CauseDeadline},
+		"an extension that shortens": {[]step{{50, new(extend(60, 70)), leading}, {60, nil, draining}}, CauseDeadline},
+		"terminate":                  {[]step{{50, new(terminate(60)), draining}, {60, nil, killing}}, CauseAsked},
+		"terminate cannot prolong":   {[]step{{50, new(terminate(900)), draining}, {200, nil, killing}}, CauseAsked},
+		"terminate twice": {
+			[]step{{50, new(terminate(90)), draining}, {55, new(terminate(60)), draining}, {60, nil, killing}}, CauseAsked,
+		},
+		"no extension after terminate": {
+			[]step{{50, new(terminate(60)), draining}, {51, new(extend(300, 400)), draining}, {60, nil, killing}}, CauseAsked,
+		},
+		"kill":                {[]step{{50, &kill, killing}, {51, new(extend(300, 400)), killing}}, CauseAsked},
+		"kill while draining": {[]step{{100, nil, draining}, {101, &kill, killing}}, CauseDeadline},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

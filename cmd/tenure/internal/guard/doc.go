@@ -24,7 +24,8 @@
 //     give for stopping has passed again. Nothing is orphaned.
 //   - Processes that left the group or the session are found as well: the guard adopts all orphans below it
 //     (PR_SET_CHILD_SUBREAPER) and does not end before it has no living child.
-//   - The guard holds [Options.Lock] until all of them are dead. A lock that is free proves their death.
+//   - The guard holds [Options.Lock] until all of them are dead, and the supervisor by its own descriptor if the guard
+//     is lost. So a lock that is free proves their death, but for the first of the cases below.
 //
 // The command inherits neither the pipes nor the lock. Were the lock inherited, it would bear witness of whatever
 // programs happen to keep unknown descriptors open, which is another thing than being alive; any of them could free it
@@ -43,7 +44,8 @@
 //     lives on, without a cgroup for ever, with one until the next guard starts there.
 //   - Supervisor and guard both frozen: the group runs on until one of them is thawed.
 //   - Processes started through another daemon (cron, systemd-run, docker) are none of the command's descendants.
-//   - Without a cgroup, processes under another user's ID that the guard may not signal. It waits for them.
+//   - Without a cgroup, processes under another user's ID that the guard may not signal, and processes that leave the
+//     group and fork faster than they are found. It tries on, and waits for them.
 //   - A write that the kernel has already begun for a killed process may still finish.
 //
 // There only the fencing token helps, checked at the resource.

@@ -105,8 +105,8 @@ func stopBelow(guard, leader int, sig syscall.Signal) {
 	}
 }
 
-// kill kills all that it finds. What is forked meanwhile outside the process group, and without a cgroup, is left to
-// the next call.
+// kill kills all that it finds. What escapes, as what forks outside the process group, and without a cgroup, can for
+// a while, is left to the next call.
 func (g *group) kill() { killBelow(os.Getpid(), g.leader, g.cell.name()) }
 
 // killBelow kills the process group of leader, what is in the cgroup, and what descends from guard.

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -32,7 +33,8 @@ type Guard struct {
 // be, [ErrLost] if the guard process died.
 //
 // On Linux this process becomes the reaper of orphans among its descendants. It should have no other children that
-// are in a session of their own: they would be killed with the orphans if the guard is lost.
+// are in a session of their own: they would be killed with the orphans if the guard is lost. As the first process of a
+// container it has all of the container's orphans for children.
 func Start(ctx context.Context, options Options) (*Guard, error) {
 	options, err := options.complete()
 	if err != nil {
@@ -51,9 +53,13 @@ func Start(ctx context.Context, options Options) (*Guard, error) {
 	g := &Guard{
 		command: options.Command[0], logger: options.Logger, send: send,
 		started: make(chan struct{}), ended: make(chan struct{}), signalAt: options.Deadlines.SignalAt,
+		exit: Exit{Code: -1},
 	}
 	go g.follow(reports)
-	return g, g.await(ctx)
+	if err := g.await(ctx); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // await waits until the command runs, or certainly does not.
@@ -71,7 +77,7 @@ func (g *Guard) await(ctx context.Context) error {
 	case <-g.started: // and ended at once
 		return nil
 	default:
-		return g.err
+		return cmp.Or(g.err, ErrLost)
 	}
 }
 
@@ -101,12 +107,13 @@ func (g *Guard) Extend(deadlines Deadlines) error {
 }
 
 // Terminate sends the group the signal to stop now, and kills what is left of it at killAt, or at the deadline that
-// stands if that is earlier. Deadlines that come later no longer count. Use [Guard.Wait] for the end.
+// stands if that is earlier. Deadlines that come later no longer count. Use [Guard.Wait] for the end. With the error
+// [ErrStalled] it happens still, a moment later: what the guard does not do is done by this process.
 func (g *Guard) Terminate(killAt Instant) error {
 	return g.send(order{Kind: orderTerminate, Deadlines: Deadlines{KillAt: killAt}})
 }
 
-// Kill kills the group now. Use [Guard.Wait] for the end.
+// Kill kills the group now. Use [Guard.Wait] for the end. [ErrStalled] means the same as with Terminate.
 func (g *Guard) Kill() error { return g.send(order{Kind: orderKill}) }
 
 // Signal passes a signal on to the group, without any other effect.
@@ -126,40 +133,49 @@ func (g *Guard) Wait() (Exit, error) {
 
 // follow takes the reports in until there are no more.
 func (g *Guard) follow(reports <-chan report) {
-	g.exit.Code = -1
+	defer close(g.ended)
 	for r := range reports {
 		g.note(r)
+		if r.Kind == reportStarted {
+			close(g.started)
+		}
+		g.log(r)
 	}
-	close(g.ended)
 }
 
 func (g *Guard) note(r report) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if r.Kind == reportStarted {
-		g.pid = r.PID
-	}
-	log := g.logger.With("command", g.command, "pid", g.pid)
 	switch r.Kind {
 	case reportStarted:
-		close(g.started)
-		log.Info("command started", "cgroup", r.Cgroup)
+		g.pid = r.PID
 	case reportRefused:
 		g.err = g.refused(r)
-		log.Warn("command not started", "error", g.err)
 	case reportEnding:
-		if !g.ending {
-			log.Info("command is being ended", "cause", r.Cause)
-		}
 		g.ending = true
 	case reportExited:
 		g.exit.Code, g.exit.Signal = r.Code, r.Signal
-		log.Info("command exited", "status", g.exit.String())
 	case reportEnded:
 		g.ending, g.exit.Cause = true, r.Cause
 	case reportLost:
 		g.ending, g.exit.Cause, g.err = true, r.Cause, ErrLost
-		log.Error("guard process died, command killed")
+	}
+}
+
+// log runs outside of the lock: a slow handler must not delay an extension.
+func (g *Guard) log(r report) {
+	log := g.logger.With("command", g.command, "pid", g.PID())
+	switch r.Kind {
+	case reportStarted:
+		log.Info("command started", "cgroup", r.Cgroup)
+	case reportRefused:
+		log.Warn("command not started", "error", g.refused(r))
+	case reportEnding:
+		log.Info("command is being ended", "cause", r.Cause, "killed", r.Phase == killing)
+	case reportExited:
+		log.Info("command exited", "status", Exit{Code: r.Code, Signal: r.Signal}.String())
+	case reportLost:
+		log.Error("guard process died, command killed", "cause", r.Cause)
 	}
 }
 

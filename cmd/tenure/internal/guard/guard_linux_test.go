@@ -83,7 +83,7 @@ func TestSupervisorFrozen(t *testing.T) {
 // shortDeadlines leave time for what a test does before they pass, on a busy machine too.
 func shortDeadlines() guard.Deadlines {
 	signalAt := guard.Now().Add(600 * time.Millisecond)
-	return guard.Deadlines{SignalAt: signalAt, KillAt: signalAt.Add(300 * time.Millisecond)}
+	return guard.Deadlines{SignalAt: signalAt, KillAt: signalAt.Add(time.Second)}
 }
 
 // checkSignalled checks that the workers got the signal, and not before its time. A busy machine can make both
@@ -102,14 +102,13 @@ func (s *supervisor) checkSignalled(d guard.Deadlines, names ...string) {
 	}
 }
 
-// checkKilled checks that workers who ignore the signal lived until the second deadline and little longer. How much
-// longer is a matter of how busy the machine is; half a second is far less than any failure to enforce would show.
+// checkKilled checks that workers who ignore the signal worked on after it, but not long after the second deadline.
+// How long is a matter of how busy the machine is; the time allowed is far less than any failure to enforce would show.
 func (s *supervisor) checkKilled(d guard.Deadlines) {
 	s.t.Helper()
-	const slack = 500 * time.Millisecond
-	const beat = 100 * time.Millisecond // far more than the time from one beat to the next
-	if last := s.lastWork(); last < d.KillAt.Add(-beat) || last > d.KillAt.Add(slack) {
-		s.t.Errorf("last worked %v after the deadline for the kill", last.Sub(d.KillAt))
+	const slack = 5 * time.Second
+	if last := s.lastWork(); last < d.SignalAt || last > d.KillAt.Add(slack) {
+		s.t.Errorf("last worked %v after the signal, %v after the kill", last.Sub(d.SignalAt), last.Sub(d.KillAt))
 	}
 }
 
@@ -173,16 +172,18 @@ func TestGuardFrozen(t *testing.T) {
 // A message that waited in the pipe, behind a frozen guard and from a supervisor frozen since, counts by the clock.
 func TestStaleMessage(t *testing.T) {
 	s := startSupervisor(t, plan{Worker: worker{Name: "command", Ignore: true}})
-	d := shortDeadlines()
+	const ahead = 3 * time.Second
+	at := guard.Now().Add(ahead)
+	d := guard.Deadlines{SignalAt: at, KillAt: at}
 	freeze(t, s.guard)
 	s.extend(d)
 	freeze(t, s.cmd.Process.Pid)
-	sleepUntil(d.KillAt)
+	sleepUntil(at)
 	thaw(t, s.guard)
 	s.waitForDeath()
 	// Were the message taken as the time that remained when it was sent, the command would work on for that time.
-	late := d.KillAt.Add(500 * time.Millisecond)
-	if last := s.lastWork(); last > late {
+	const slack = ahead * 3 / 4
+	if last := s.lastWork(); last > d.KillAt.Add(slack) {
 		t.Errorf("worked until %v after the deadline", last.Sub(d.KillAt))
 	}
 	thaw(t, s.cmd.Process.Pid)
@@ -208,7 +209,7 @@ func TestExtend(t *testing.T) {
 
 func TestTerminate(t *testing.T) {
 	s := startSupervisor(t, plan{Worker: family()})
-	d := guard.Deadlines{SignalAt: guard.Now(), KillAt: guard.Now().Add(300 * time.Millisecond)}
+	d := guard.Deadlines{SignalAt: guard.Now(), KillAt: guard.Now().Add(time.Second)}
 	s.do(request{Do: "terminate", Deadlines: d})
 	s.checkEnded(guard.CauseAsked, syscall.SIGKILL)
 	s.checkSignalled(d, "command", "child", "session", "daemon")
@@ -234,7 +235,8 @@ func TestFrozenCommandCanStop(t *testing.T) {
 }
 
 func TestSignalIsPassedOn(t *testing.T) {
-	s := startSupervisor(t, plan{Worker: worker{Name: "command", Ignore: true, Children: []worker{{Name: "child", Ignore: true}}}})
+	child := worker{Name: "child", Ignore: true}
+	s := startSupervisor(t, plan{Worker: worker{Name: "command", Ignore: true, Children: []worker{child}}})
 	s.do(request{Do: "signal", Signal: syscall.SIGUSR1})
 	for _, name := range []string{"command", "child"} {
 		eventually(t, name+" gets the signal", func() bool {
@@ -267,10 +269,11 @@ func TestLeftBehind(t *testing.T) {
 // Signals to the guard itself change nothing: what they mean is for the supervisor to decide.
 func TestGuardSurvivesSignals(t *testing.T) {
 	s := startSupervisor(t, plan{Worker: worker{Name: "command", Ignore: true}})
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1} {
+	const usr1 = syscall.SIGUSR1
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, usr1} {
 		kill(t, s.guard, sig)
 	}
-	if e := s.do(request{Do: "signal", Signal: syscall.SIGUSR1}); e.Err != "<nil>" {
+	if e := s.do(request{Do: "signal", Signal: usr1}); e.Err != "<nil>" {
 		t.Fatal(e.Err)
 	}
 	eventually(t, "the guard works on", func() bool { return len(notedSignals(t, s.plan.Dir, "command")) == 1 })
@@ -304,7 +307,9 @@ func TestInheritance(t *testing.T) {
 		t.Errorf("the guard has open %v, not the lock", kept)
 	}
 	const hangUp = 1 // the lowest bit
-	if got, want := ignored(t, s.plan.Worker.file("status")), ignored(t, "/proc/"+strconv.Itoa(s.cmd.Process.Pid)+"/status"); got != want || got&hangUp == 0 {
+	got := ignored(t, s.plan.Worker.file("status"))
+	want := ignored(t, filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "status"))
+	if got != want || got&hangUp == 0 {
 		t.Errorf("the command ignores signals %x, the supervisor %x", got, want)
 	}
 	s.do(request{Do: "kill"})

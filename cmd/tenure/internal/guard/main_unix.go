@@ -13,9 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// mainCalled says that this program, started once more, can be a guard.
+var mainCalled bool
+
 // Main is to be called first thing in main. In a process that [Start] has started as a guard it does a guard's work
 // and never returns; in any other it returns at once.
 func Main() {
+	mainCalled = true
 	if len(os.Args) < 2 || os.Args[1] != argument {
 		return
 	}

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -43,6 +44,11 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Dir != "" {
+		if _, err := os.Stat(o.Dir); err != nil {
+			return o, fmt.Errorf("guard: the command's working directory: %w", err)
+		}
 	}
 	return o, o.Deadlines.check()
 }

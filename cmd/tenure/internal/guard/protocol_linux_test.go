@@ -94,8 +94,10 @@ func TestNoCommandWithoutSupervisor(t *testing.T) {
 			write(t, orders, begin())
 			orders.Close()
 		},
-		"it wrote no order to begin": func(orders *os.File) { write(t, orders, order{Kind: orderExtend, Deadlines: begin().Deadlines}) },
-		"it wrote nonsense":          func(orders *os.File) { write(t, orders, "begin, please") },
+		"it wrote no order to begin": func(orders *os.File) {
+			write(t, orders, order{Kind: orderExtend, Deadlines: begin().Deadlines})
+		},
+		"it wrote nonsense": func(orders *os.File) { write(t, orders, "begin, please") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			ran := filepath.Join(t.TempDir(), "ran")
@@ -134,7 +136,8 @@ func TestNonsenseEndsTheGroup(t *testing.T) {
 	}
 	write(t, g.orders, "please go on")
 	reports := g.ended()
-	if got := kinds(reports); got != "ending exited ended" || reports[0].Cause != CauseAbandoned || reports[1].Signal != syscall.SIGKILL {
+	if kinds(reports) != "ending exited ended" || reports[0].Cause != CauseAbandoned ||
+		reports[1].Signal != syscall.SIGKILL {
 		t.Errorf("the guard reports: %+v, want an abandoned group that was killed", reports)
 	}
 }
@@ -164,5 +167,15 @@ func TestGuardIsForInternalUse(t *testing.T) {
 	out, err := exec.Command("/proc/self/exe", argument, "/bin/true").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "internal use") {
 		t.Errorf("error %v, output %q", err, out)
+	}
+}
+
+// A program that forgot to call Main would start itself over and over.
+func TestStartWithoutMain(t *testing.T) {
+	defer func(called bool) { mainCalled = called }(mainCalled)
+	mainCalled = false
+	far := begin().Deadlines
+	if _, err := Start(t.Context(), Options{Command: []string{"/bin/true"}, Deadlines: far}); err == nil {
+		t.Error("a program that does not call Main started itself")
 	}
 }

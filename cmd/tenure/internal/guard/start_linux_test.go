@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -51,7 +52,8 @@ func TestExitStatus(t *testing.T) {
 				t.Errorf("the command is still in the process table: %v", row)
 			}
 			for what, err := range map[string]error{
-				"Extend": g.Extend(farDeadlines()), "Terminate": g.Terminate(guard.Now()), "Kill": g.Kill(), "Signal": g.Signal(syscall.SIGUSR1),
+				"Extend": g.Extend(farDeadlines()), "Terminate": g.Terminate(guard.Now()), "Kill": g.Kill(),
+				"Signal": g.Signal(syscall.SIGUSR1),
 			} {
 				if !errors.Is(err, guard.ErrEnding) {
 					t.Errorf("%s after the end: %v, want ErrEnding", what, err)
@@ -97,7 +99,8 @@ func TestCommandCannotBeStarted(t *testing.T) {
 
 func TestOptionsAreApplied(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "tool"), []byte("#!/bin/sh\npwd\necho $WORD\ncat\necho bad >&2\n"), 0o755); err != nil {
+	script := "#!/bin/sh\npwd\necho $WORD\ncat\necho bad >&2\n"
+	if err := os.WriteFile(filepath.Join(dir, "tool"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	in, out, bad := filepath.Join(dir, "in"), filepath.Join(dir, "out"), filepath.Join(dir, "bad")
@@ -105,8 +108,9 @@ func TestOptionsAreApplied(t *testing.T) {
 		t.Fatal(err)
 	}
 	options := guard.Options{
-		Command: []string{"tool"}, Env: []string{"PATH=" + dir + ":/usr/bin:/bin", "WORD=word"}, Dir: dir, Deadlines: farDeadlines(),
-		Stdin: open(t, in, os.O_RDONLY), Stdout: open(t, out, os.O_CREATE|os.O_WRONLY), Stderr: open(t, bad, os.O_CREATE|os.O_WRONLY),
+		Command: []string{"tool"}, Env: []string{"PATH=" + dir + ":/usr/bin:/bin", "WORD=word"}, Dir: dir,
+		Stdin: open(t, in, os.O_RDONLY), Stdout: open(t, out, os.O_CREATE|os.O_WRONLY),
+		Stderr: open(t, bad, os.O_CREATE|os.O_WRONLY), Deadlines: farDeadlines(),
 	}
 	g, err := guard.Start(t.Context(), options)
 	if err != nil {
@@ -134,20 +138,22 @@ func open(t *testing.T, path string, flag int) *os.File {
 
 func TestBadOptions(t *testing.T) {
 	good := shell("exit 0")
-	for name, spoil := range map[string]func(*guard.Options){
-		"no command":          func(o *guard.Options) { o.Command = nil },
-		"an empty command":    func(o *guard.Options) { o.Command = []string{""} },
-		"no deadlines":        func(o *guard.Options) { o.Deadlines = guard.Deadlines{} },
-		"deadlines reversed":  func(o *guard.Options) { o.Deadlines.KillAt = o.Deadlines.SignalAt - 1 },
-		"no such directory":   func(o *guard.Options) { o.Dir = "/no/such/directory" },
-		"deadlines have gone": func(o *guard.Options) { o.Deadlines = guard.Deadlines{SignalAt: 1, KillAt: 2} },
+	for name, test := range map[string]struct {
+		spoil func(*guard.Options)
+		want  string
+	}{
+		"no command":        {func(o *guard.Options) { o.Command = nil }, "no command"},
+		"an empty command":  {func(o *guard.Options) { o.Command = []string{""} }, "no command"},
+		"no deadlines":      {func(o *guard.Options) { o.Deadlines = guard.Deadlines{} }, "SignalAt"},
+		"reversed":          {func(o *guard.Options) { o.Deadlines.KillAt = o.Deadlines.SignalAt - 1 }, "SignalAt"},
+		"no such directory": {func(o *guard.Options) { o.Dir = "/no/such" }, "working directory: stat /no/such"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := good
-			spoil(&options)
+			test.spoil(&options)
 			g, err := guard.Start(t.Context(), options)
-			if err == nil || g != nil {
-				t.Errorf("started %v, error %v", g, err)
+			if err == nil || g != nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("started %v, error %v; want one about %q", g, err, test.want)
 			}
 		})
 	}
@@ -173,7 +179,8 @@ func TestStartCalledOff(t *testing.T) {
 		dir := workDir(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(rand.N(15*time.Millisecond), func() { cancel(cause) }) // about what a start takes
-		options := guard.Options{Command: worker{Name: "command", Ignore: true, Dir: dir}.command(), Deadlines: farDeadlines()}
+		w := worker{Name: "command", Ignore: true, Dir: dir}
+		options := guard.Options{Command: w.command(), Deadlines: farDeadlines()}
 		g, err := guard.Start(ctx, options)
 		switch {
 		case err == nil:
@@ -228,7 +235,7 @@ func TestExtendWithFrozenGuard(t *testing.T) {
 // Processes whose supervisor and guard were killed together are dead before the next command starts.
 func TestAbandonedCgroup(t *testing.T) {
 	first := startSupervisor(t, plan{Worker: family()})
-	if !strings.Contains(cgroupOf(t, first.leader), "tenure-guard-") {
+	if !inOwnCgroup(t, first.leader) {
 		t.Skip("the tests may not make cgroups here")
 	}
 	freeze(t, first.guard)
@@ -263,11 +270,45 @@ func TestGuardsSpareEachOther(t *testing.T) {
 	}
 }
 
-func cgroupOf(t *testing.T, pid int) string {
+// inOwnCgroup reports whether a command has a cgroup to itself.
+func inOwnCgroup(t *testing.T, pid int) bool {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cgroup"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	return strings.Contains(string(text), "/tenure-guard-")
+}
+
+// The loss of one guard ends its own group alone: neither another guard nor other children of the supervisor.
+func TestLossOfOneGuard(t *testing.T) {
+	dir := workDir(t)
+	start := func(name string) *guard.Guard {
+		options := guard.Options{Command: worker{Name: name, Dir: dir}.command(), Deadlines: farDeadlines()}
+		g, err := guard.Start(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	lost, kept := start("lost"), start("kept")
+	child := exec.Command("/bin/sleep", "60")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill(t, parentOf(lost.PID()), syscall.SIGKILL)
+	exit, err := lost.Wait()
+	if exit.Cause != guard.CauseLost || exit.Signal != syscall.SIGKILL || !errors.Is(err, guard.ErrLost) {
+		t.Errorf("exit %#v, error %v; want SIGKILL and the loss of the guard", exit, err)
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Error("the loss of a guard ended a child that was not guarded")
+	}
+	_ = child.Wait()
+	if err := kept.Kill(); err != nil {
+		t.Errorf("kill the other group: %v", err)
+	}
+	if exit, err := kept.Wait(); exit.Cause != guard.CauseAsked || err != nil {
+		t.Errorf("exit %#v, error %v; want one because asked", exit, err)
+	}
 }

@@ -75,7 +75,8 @@ func supervise(config string) {
 	go takeRequests(g)
 	exit, err := g.Wait()
 	say(event{
-		Event: "ended", Exit: exit, Err: fmt.Sprint(err), Lost: errors.Is(err, guard.ErrLost), Children: len(children(os.Getpid())),
+		Event: "ended", Exit: exit, Err: fmt.Sprint(err), Lost: errors.Is(err, guard.ErrLost),
+		Children: len(children(os.Getpid())),
 	})
 }
 
@@ -92,7 +93,8 @@ func (p plan) options() guard.Options {
 	must(err)
 	must(unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB))
 	return guard.Options{
-		Command: p.Worker.command(), Stdin: terminal(), Stdout: terminal(), Stderr: os.Stderr, Lock: lock, NoCgroup: p.NoCgroup,
+		Command: p.Worker.command(), Stdin: terminal(), Stdout: terminal(), Stderr: os.Stderr,
+		Lock: lock, NoCgroup: p.NoCgroup,
 		Deadlines: guard.Within(guard.Now().Add(farAway), farAway),
 		Logger:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}
