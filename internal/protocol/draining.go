@@ -17,17 +17,20 @@ func (m *Machine) planDraining(now clock.Reading) {
 	case left <= 0:
 		m.overran()
 	case m.term.renews:
-		m.wakeAt(now.Mono + left)
-		m.renewWhenDue(now, m.cfg.LeaseSpan()-now.Since(m.term.lease))
+		m.wakeAt(now.Mono + min(left, m.cfg.TTL/20))
+		if lease := m.cfg.LeaseSpan() - now.Since(m.term.lease); lease > 0 {
+			m.renewWhenDue(now, lease)
+		}
 	default:
 		m.wakeAt(now.Mono + min(left, m.cfg.TTL/20))
 	}
 }
 
-// drainLeft is what remains of the drain, and of the lease as long as there is one.
+// drainLeft is what remains of the drain, and for functions of the lease as long as there is one. Who was told that it
+// leads gets the whole drain, even if a pause has eaten the lease: to release before that would invite the next leader.
 func (m *Machine) drainLeft(now clock.Reading) time.Duration {
 	left := m.cfg.Drain - now.Since(m.term.ended)
-	if m.term.release {
+	if m.term.release && m.work == Running {
 		left = min(left, m.cfg.LeaseSpan()-now.Since(m.term.lease))
 	}
 	return left
@@ -56,8 +59,18 @@ func (m *Machine) retire() {
 		m.state = Standing
 		return
 	}
-	m.state, m.aim, m.reload = Off, leave, false
-	m.emit(Effect{Do: Done, Reason: "nothing is left to do"})
+	m.state, m.aim, m.reload, m.leaving = Off, leave, false, true
+	if m.call.busy {
+		m.emit(Effect{Do: CancelCall, Reason: "its reply is no longer of use"})
+	}
+}
+
+// planOff reports the end of the candidacy, once nothing of it is in flight (S11).
+func (m *Machine) planOff() {
+	if m.leaving && !m.call.busy {
+		m.leaving = false
+		m.emit(Effect{Do: Done, Reason: "nothing is left to do"})
+	}
 }
 
 // stop leaves the election.
@@ -115,8 +128,8 @@ func (m *Machine) released() {
 // toVacate returns the state of the record from which the seat is to be given back: our own record; or one for which
 // a bid of ours is in doubt, so that it can no longer land (S11).
 func (m *Machine) toVacate(now clock.Reading) (base Snapshot, needed bool) {
-	if m.ownsIdleRecord() {
-		return m.sight.newest, m.cfg.Release || m.aim != leave
+	if m.ownsIdleRecord() || m.reload && m.sight.newest.Record.Session == m.cfg.Session {
+		return m.sight.newest, m.cfg.Release || m.aim != leave || m.attempts.inDoubt()
 	}
 	o := m.sight.opening(m.cfg.ID)
 	return o.base, m.attempts.inDoubt() && o.at <= now.Mono
@@ -124,7 +137,9 @@ func (m *Machine) toVacate(now clock.Reading) (base Snapshot, needed bool) {
 
 func (m *Machine) vacate(now clock.Reading, base Snapshot, timeout time.Duration) {
 	r := base.Record
-	r.Token = max(r.Token, m.sight.token())
+	if !base.Exists() || base.Version != m.sight.newest.Version {
+		r.Token = min(m.sight.highest+1, MaxToken) // the order of the history must not suffer
+	}
 	r.Leader, r.Session, r.Request, r.Reserved = "", "", Request{}, ""
 	if m.ours(base.Record) {
 		r.Reserved = m.term.keepFor

@@ -49,7 +49,6 @@ func (m *Machine) renewWhenDue(now clock.Reading, left time.Duration) {
 
 // extend counts the lease from the sending of the attempt that landed, if that is later than what it counts from now.
 func (m *Machine) extend(now clock.Reading, t attempt) {
-	m.term.doubts = 0
 	if t.sent.Mono <= m.term.lease.Mono {
 		return
 	}
@@ -60,20 +59,19 @@ func (m *Machine) extend(now clock.Reading, t attempt) {
 	}
 }
 
-// doubt follows a load of a leader that did not show its record: once may be an old state, twice is not.
+// doubt follows a load that showed something lower than our record, which a conflict has proved to be replaced: once
+// may be an old state, twice is not.
 func (m *Machine) doubt(now clock.Reading) {
-	switch {
-	case !m.held():
-	case !m.sight.hasGap:
-		m.term.doubts = 0
-	default:
-		m.term.doubts++
-		m.reload = true
-		m.pause(now, m.cfg.Backoff.Initial)
-		if m.term.doubts > 1 && m.sight.newest.Version == m.sight.replaced {
-			m.depose(now, "the record is gone or went back")
-		}
+	if !m.sight.gone() || !m.held() && m.state != Releasing {
+		return
 	}
+	m.term.doubts++
+	if m.term.doubts > 1 {
+		m.depose(now, "the record is gone or went back")
+		return
+	}
+	m.reload = true
+	m.pause(now, m.cfg.Backoff.Initial)
 }
 
 // depose ends a term whose record is another's: there is nothing left to renew or to release.

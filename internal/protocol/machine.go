@@ -74,13 +74,15 @@ type Machine struct {
 	call     call
 	term     term
 
-	watching bool          // the watch delivers
-	reload   bool          // the record must be read before the next step
-	quiet    time.Duration // no call before this
-	pollAt   time.Duration
-	failures int // in a row, of calls
-	rejected int // in a row, of bids since the last new mark
-	tried    bool
+	watching  bool          // the watch delivers
+	watchEnds time.Duration // when a watch that does not deliver is set up anew
+	reload    bool          // the record must be read before the next step
+	quiet     time.Duration // no call before this
+	pollAt    time.Duration
+	failures  int // in a row, of calls
+	rejected  int // in a row, of bids and releases since the last new mark
+	tried     bool
+	leaving   bool // off but for a call in flight
 
 	delay        time.Duration // of a bid for the current opening
 	standoff     uint64        // no bid until a term above this is seen,
@@ -145,7 +147,8 @@ func (m *Machine) absorb(now clock.Reading, in Input) {
 	case Pushed:
 		m.pushed(now, in.Snapshot)
 	case WatchLost:
-		m.watching, m.pollAt = false, now.Mono+time.Duration(float64(m.cfg.PollEvery)*m.random.Float64())
+		m.watching, m.watchEnds = false, now.Mono+m.cfg.TTL
+		m.pollAt = now.Mono + time.Duration(float64(m.pollEvery())*m.random.Float64())
 	case Healthy:
 		m.healthy = true
 	case Unhealthy:
@@ -163,8 +166,10 @@ func (m *Machine) plan(now clock.Reading) {
 		m.wake = never
 		before := m.state
 		switch m.state {
-		case Off, Overrun:
-			m.planWork()
+		case Off:
+			m.planOff()
+		case Overrun:
+			m.planOverrun()
 		case Standing:
 			m.planStanding(now)
 		case Leading:
@@ -206,6 +211,9 @@ func (m *Machine) write(now clock.Reading, base Snapshot, r Record, p Purpose, t
 // pushed takes in a snapshot from the watch. It makes the load that may be due needless, unless it is lower than what
 // was seen before: then a load is what tells an old state from a lost one.
 func (m *Machine) pushed(now clock.Reading, s Snapshot) {
+	if m.state == Off {
+		return // it was on its way when the watch ended
+	}
 	m.watching = true
 	hadGap := m.sight.hasGap
 	switch m.see(now, s) {
@@ -222,27 +230,46 @@ func (m *Machine) pushed(now clock.Reading, s Snapshot) {
 // loaded takes in the reply to a Load.
 func (m *Machine) loaded(now clock.Reading, in Input) {
 	m.call = call{}
-	m.pollAt = now.Mono + m.spread(m.cfg.PollEvery)
-	if in.Outcome != OK {
+	if in.Outcome == OK {
+		m.failures, m.reload = 0, false
+		m.learn(now, in.Snapshot)
+	} else {
 		m.failed(now, in)
 		if m.aim == try && m.state == Standing {
 			m.beginRelease(now)
 		}
-		return
 	}
-	m.failures, m.reload = 0, false
-	unheard := m.watching
-	switch m.see(now, in.Snapshot) {
+	m.pollAt = now.Mono + m.spread(m.pollEvery())
+}
+
+// learn takes in what a Load has shown.
+func (m *Machine) learn(now clock.Reading, s Snapshot) {
+	switch m.see(now, s) {
 	case stale:
+		if m.sight.insists(now.Mono, s) {
+			m.doubt(now)
+			return
+		}
 		m.reload = true
 		m.pause(now, m.cfg.Backoff.Initial)
-	case newer:
-		if unheard {
-			m.watching = false
-			m.emit(Effect{Do: Rewatch, Reason: "the record changed and the watch did not tell"})
+	case lower:
+		m.doubt(now)
+		if m.sight.gapSince == now.Mono && !m.held() {
+			m.rewatch(now)
 		}
+	case newer:
+		m.rewatch(now)
 	}
-	m.doubt(now)
+}
+
+// rewatch follows a load that showed what the watch did not tell. A watch that is known to be interrupted has a lease
+// to come back by itself.
+func (m *Machine) rewatch(now clock.Reading) {
+	if !m.cfg.Watch || !m.watching && now.Mono < m.watchEnds {
+		return
+	}
+	m.watching, m.watchEnds = false, now.Mono+m.cfg.TTL
+	m.emit(Effect{Do: Rewatch, Reason: "the record changed and the watch did not tell"})
 }
 
 // wrote takes in the reply to a Write.
@@ -271,10 +298,10 @@ func (m *Machine) conflict(now clock.Reading, done call) {
 		return // a newer record has arrived in the meantime, and was judged
 	}
 	m.sight.conflicted(done.base)
-	m.reload = true
+	m.reload, m.term.doubts = true, 0
 	switch {
-	case done.purpose != Bid:
-	case m.watching:
+	case done.purpose == Renew:
+	case m.watching && done.purpose == Bid:
 		m.pause(now, m.cfg.CallTimeout) // the push of what replaced it is on its way
 	default:
 		m.rejected++
@@ -337,9 +364,11 @@ func (m *Machine) landed(now clock.Reading, r Record) {
 	t, found := m.attempts.landed(r)
 	switch {
 	case !found:
+	case !m.held() && r.Token <= m.term.token:
+		// A renewal of a term that is over: its record is ours to supersede, its token is not led again (S2).
 	case m.state == Standing && r.TTL != m.cfg.TTL:
 		m.emit(Effect{Do: CallFailed, Outcome: Permanent, Reason: "the store did not keep the TTL as written"})
-		m.pause(now, m.cfg.TTL)
+		m.standoff, m.standoffEnds = r.Token, now.Mono+m.cfg.TTL
 	case m.state == Standing:
 		m.elect(now, t)
 	case m.held() && r.Token == m.term.token:

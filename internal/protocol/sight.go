@@ -12,13 +12,16 @@ type sight struct {
 	heard  time.Duration // last word of any kind
 
 	freeSince time.Duration // first sight of newest as abandoned
-	replaced  string        // a version that a conflict has proved to be gone
+	replaced  string        // the last version that a conflict has proved to be gone
+	newestOut bool          // newest's version was proved to be gone, too
+	denied    int           // loads in a row that showed such a version
 
 	gap      Snapshot
 	gapSince time.Duration // first sight of the gap's mark
 	hasGap   bool
 
 	longest time.Duration // the longest TTL ever seen
+	highest uint64        // the highest token or floor ever seen
 }
 
 // verdict is how a snapshot relates to what was seen before.
@@ -34,26 +37,46 @@ const (
 // observe takes in a snapshot that has arrived by now.
 func (s *sight) observe(now time.Duration, snap Snapshot) verdict {
 	s.heard = now
-	if s.replaced != "" && snap.Version == s.replaced {
+	s.longest = max(s.longest, snap.Record.TTL)
+	s.highest = max(s.highest, snap.Record.Token)
+	if s.proved(snap) {
 		return stale
 	}
-	s.longest = max(s.longest, snap.Record.TTL)
+	s.denied = 0
 	v := s.judge(snap)
 	switch v {
 	case newer:
-		*s = sight{known: true, newest: snap, since: now, freeSince: now, heard: now, longest: s.longest}
+		*s = sight{
+			known: true, newest: snap, since: now, freeSince: now, heard: now, longest: s.longest, highest: s.highest,
+		}
 	case same:
 		if snap.Abandoned && !s.newest.Abandoned {
 			s.freeSince = now
 		}
-		s.newest, s.hasGap = snap, false
+		s.newest, s.newestOut, s.hasGap = snap, false, false
 	case lower:
-		if !s.hasGap || !sameMark(s.gap, snap) {
-			s.gapSince = now
-		}
-		s.gap, s.hasGap = snap, true
+		s.wentBack(now, snap)
 	}
 	return v
+}
+
+// wentBack notes that the store may have gone back to snap.
+func (s *sight) wentBack(now time.Duration, snap Snapshot) {
+	if !s.hasGap || !sameMark(s.gap, snap) {
+		s.gapSince = now
+	}
+	s.gap, s.hasGap = snap, true
+}
+
+// insists reports whether loads go on showing a version that is proved to be gone. Two may be old states; with the
+// third the store has gone back to it, and what had replaced it is lost.
+func (s *sight) insists(now time.Duration, snap Snapshot) bool {
+	s.denied++
+	if s.denied <= 2 {
+		return false
+	}
+	s.wentBack(now, snap)
+	return true
 }
 
 func (s *sight) judge(snap Snapshot) verdict {
@@ -74,13 +97,13 @@ func (s *sight) judge(snap Snapshot) verdict {
 	return lower
 }
 
-// judgeMissing tells a record that was deleted properly, after the floor for new ones was raised, from one that
-// vanished (S13).
+// judgeMissing judges the absence of a record. Whether one that was there vanished, or was deleted properly, nobody can
+// tell: the floor for new records is the store's, and other elections raise it too (S13).
 func (s *sight) judgeMissing(snap Snapshot) verdict {
 	switch floor := snap.Record.Token; {
-	case floor < s.newest.Record.Token || floor == 0 && s.newest.Exists():
+	case s.newest.Exists() || floor < s.newest.Record.Token:
 		return lower
-	case !s.newest.Exists() && floor == s.newest.Record.Token:
+	case floor == s.newest.Record.Token:
 		return same
 	}
 	return newer
@@ -91,7 +114,7 @@ func sameMark(a, b Snapshot) bool {
 	return a.Exists() == b.Exists() && a.Record.compare(b.Record) == 0 && a.Record.Session == b.Record.Session
 }
 
-// present is what the store is believed to hold.
+// present is what the store most likely holds.
 func (s *sight) present() Snapshot {
 	if s.hasGap {
 		return s.gap
@@ -99,11 +122,37 @@ func (s *sight) present() Snapshot {
 	return s.newest
 }
 
-// token is the highest token seen.
+// gone reports whether newest is certainly not what the store holds.
+func (s *sight) gone() bool { return s.newestOut }
+
+// paused reports whether no state that the store may hold lets anybody bid.
+func (s *sight) paused() bool {
+	switch {
+	case !s.hasGap:
+		return s.newest.Record.Paused
+	case s.gone():
+		return s.gap.Record.Paused
+	}
+	return s.gap.Record.Paused && s.newest.Record.Paused
+}
+
+// token is the highest token of the history that newest stands for.
 func (s *sight) token() uint64 { return s.newest.Record.Token }
 
 // conflicted notes that a write found another version than the expected one.
-func (s *sight) conflicted(version string) { s.replaced = version }
+func (s *sight) conflicted(version string) {
+	s.replaced = version
+	s.newestOut = s.newestOut || version == s.newest.Version
+}
+
+// proved reports whether a conflict has proved that snap is gone. Of the absence of a record that holds only as long
+// as the floor is the same.
+func (s *sight) proved(snap Snapshot) bool {
+	if !snap.Exists() {
+		return s.newestOut && !s.newest.Exists() && snap.Record.Token == s.newest.Record.Token
+	}
+	return snap.Version == s.replaced || s.newestOut && snap.Version == s.newest.Version
+}
 
 // opening is when the seat is free, and from which state of the record it can be taken.
 type opening struct {
@@ -121,10 +170,13 @@ func (s *sight) opening(id string) opening {
 		return first
 	}
 	second := opening{s.gapSince + s.longest, s.gap, "the record went back, and the longest lease seen has passed"}
-	if s.newest.Version == s.replaced || second.at < first.at {
+	switch {
+	case s.gone() || s.newest.Record.Paused:
 		return second
+	case s.gap.Record.Paused || first.at <= second.at:
+		return first
 	}
-	return first
+	return second
 }
 
 func (s *sight) openingOfNewest(id string) opening {

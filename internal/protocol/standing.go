@@ -10,13 +10,13 @@ var aims = map[Kind]aim{Stand: stand, StandOnce: standOnce, Try: try}
 
 // start makes the machine stand. A candidate with unreturned work waits for that first (S8).
 func (m *Machine) start(now clock.Reading, kind Kind) {
-	if m.state != Off {
+	if m.state != Off || m.leaving {
 		return
 	}
 	m.aim, m.state = aims[kind], Standing
 	m.failures, m.rejected, m.quiet = 0, 0, 0
 	m.reload, m.watching, m.tried = true, false, false
-	m.sight.heard, m.pollAt = now.Mono, now.Mono
+	m.sight.heard, m.pollAt, m.watchEnds = now.Mono, now.Mono, now.Mono+m.cfg.TTL
 	if m.cfg.Watch && m.aim != try {
 		m.pause(now, m.cfg.CallTimeout) // the watch begins with the current state
 	}
@@ -33,10 +33,10 @@ func (m *Machine) workChanged(w Work) {
 	m.work = w
 }
 
-// planWork waits for the return of work that overran.
-func (m *Machine) planWork() {
-	if m.state == Overrun && m.work == NoWork {
-		m.retire()
+// planOverrun waits for the return of work that overran.
+func (m *Machine) planOverrun() {
+	if m.work == NoWork {
+		m.state = Standing
 	}
 }
 
@@ -56,7 +56,7 @@ func (m *Machine) planStanding(now clock.Reading) {
 
 // willing reports whether the candidate would lead now if the seat were free.
 func (m *Machine) willing(now clock.Reading) bool {
-	return m.healthy && m.work == NoWork && !m.sight.present().Record.Paused && !m.standingOff(now)
+	return m.healthy && m.work == NoWork && !m.sight.paused() && !m.standingOff(now)
 }
 
 // standingOff reports whether the candidate still leaves the seat that it resigned to others.
@@ -65,9 +65,22 @@ func (m *Machine) standingOff(now clock.Reading) bool {
 }
 
 // ownsIdleRecord reports whether the record bears our session though nothing acts under it: a bid that was won too
-// late, a release that was lost, work that overran and has returned since.
+// late, a release that was lost, work that overran and has returned since. One that is gone from the store is no
+// longer ours to write over: it vanished like anybody's.
 func (m *Machine) ownsIdleRecord() bool {
-	return m.sight.newest.Record.Session == m.cfg.Session && m.sight.known
+	return m.sight.newest.Record.Session == m.cfg.Session && m.sight.known && !m.sight.gone()
+}
+
+// opening is when and from which state the machine may bid. What it owns is open at once.
+func (m *Machine) opening(now clock.Reading) opening {
+	if m.ownsIdleRecord() && !m.sight.newest.Record.Paused {
+		return opening{now.Mono, m.sight.newest, "the record is our own and nothing acts under it"}
+	}
+	o := m.sight.opening(m.cfg.ID)
+	if m.aim != try && o.base.Record.Reserved != m.cfg.ID {
+		o.at += m.delay
+	}
+	return o
 }
 
 func (m *Machine) bidWhenOpen(now clock.Reading) {
@@ -76,13 +89,7 @@ func (m *Machine) bidWhenOpen(now clock.Reading) {
 		m.await(now)
 		return
 	}
-	o := m.sight.opening(m.cfg.ID)
-	switch {
-	case m.ownsIdleRecord():
-		o = opening{now.Mono, m.sight.newest, "the record is our own and nothing acts under it"}
-	case m.aim != try && o.base.Record.Reserved != m.cfg.ID:
-		o.at += m.delay
-	}
+	o := m.opening(now)
 	if now.Mono < o.at {
 		m.wakeAt(o.at)
 		m.await(now)
@@ -114,10 +121,10 @@ func (m *Machine) bid(now clock.Reading, o opening) {
 		m.wakeAt(m.quiet)
 		return
 	}
-	token := max(o.base.Record.Token, m.sight.token()) + 1
+	token := m.sight.highest + 1
 	if token > MaxToken {
 		m.failures++
-		m.emit(Effect{Do: CallFailed, Outcome: Permanent, Token: m.sight.token(), Reason: "no token is left"})
+		m.emit(Effect{Do: CallFailed, Outcome: Permanent, Token: m.sight.highest, Reason: "no token is left"})
 		m.pause(now, m.cfg.TTL)
 		m.wakeAt(m.quiet)
 		return
@@ -126,13 +133,22 @@ func (m *Machine) bid(now clock.Reading, o opening) {
 	m.write(now, o.base, r, Bid, min(m.cfg.CallTimeout, m.cfg.Span()), o.reason)
 }
 
+// pollEvery is how long after one look the next follows. A look has to come before the lease of a living leader seems
+// to have run out, or every time it does so costs a bid that is rejected.
+func (m *Machine) pollEvery() time.Duration {
+	if r := m.sight.present().Record; !r.Vacant() || r.Reserved != "" {
+		return min(m.cfg.PollEvery, r.TTL*2/3)
+	}
+	return m.cfg.PollEvery
+}
+
 // await watches or polls while there is nothing to bid for.
 func (m *Machine) await(now clock.Reading) {
 	if m.aim == try && m.sight.known {
 		m.beginRelease(now)
 		return
 	}
-	silence := m.sight.heard + max(m.sight.newest.Record.TTL, m.cfg.TTL)
+	silence := m.sight.heard + max(m.sight.present().Record.TTL, m.cfg.TTL)
 	switch {
 	case now.Mono >= silence:
 		m.load(now, m.cfg.CallTimeout, "nothing was heard for a lease")
