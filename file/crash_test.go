@@ -17,6 +17,7 @@ import (
 func TestKilledAfterEveryStep(t *testing.T) {
 	for action, prior := range priors {
 		t.Run(action, func(t *testing.T) {
+			t.Parallel() // the disk is what takes the time
 			steps := 0
 			for !testKilled(t, action, prior, steps+1) {
 				steps++
@@ -88,6 +89,7 @@ func succeeds(action string, before, after tenure.Snapshot) bool {
 func TestFrozenAfterEveryStep(t *testing.T) {
 	for _, action := range []string{"begin", "renew"} {
 		t.Run(action, func(t *testing.T) {
+			t.Parallel()
 			steps := 0
 			for !testFrozen(t, action, strconv.Itoa(steps+1)) {
 				steps++

@@ -9,7 +9,7 @@ const mountTable = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,barri
 23 22 0:20 / /proc rw,nosuid - proc proc rw
 40 22 0:33 / /mnt/remote rw,nosuid,nodev shared:7 master:2 - fuse.sshfs me@host:/ rw,user_id=0
 41 22 8:17 / /mnt/with\040space rw - fuseblk /dev/sdb1 rw,blksize=4096
-42 22 0:35 / /home/me rw - fuse.fuse-overlayfs fuse-overlayfs rw
+42 22 0:35 / /data/me rw - fuse.fuse-overlayfs fuse-overlayfs rw
 `
 
 func TestClassify(t *testing.T) {

@@ -145,7 +145,9 @@ func (s *Store) look(election string) (tenure.Snapshot, envelope, error) {
 	}
 	s.disk.did(step{op: "read", path: current.lockFile()})
 	over, unsynced := s.terms.settle(election, since, current.lockFile())
-	s.discard(over)
+	for _, lock := range over {
+		s.discard(lock)
+	}
 	if unsynced != nil {
 		// The caller may take this for the success of a bid of which it had no answer, and use the token outside.
 		if err := s.disk.syncDir(s.layout.elections()); err != nil {
@@ -174,11 +176,4 @@ func (s *Store) read(election string) (envelope, error) {
 		return envelope{}, foreign(path, err)
 	}
 	return e, nil
-}
-
-// discard removes locks that no record names any more.
-func (s *Store) discard(over []*termLock) {
-	for _, lock := range over {
-		s.disk.discard(lock.tempFile)
-	}
 }

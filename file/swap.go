@@ -188,7 +188,7 @@ func (w *swap) settle(lock *termLock, landed, synced bool) {
 		w.store.terms.wrote(lock, synced)
 	default:
 		w.store.terms.forget(lock)
-		w.store.disk.discard(lock.tempFile)
+		w.store.discard(lock)
 	}
 }
 
@@ -199,5 +199,7 @@ func (w *swap) retire(current, next envelope) {
 		_ = w.store.disk.remove(w.store.layout.term(old))
 	}
 	over, _ := w.store.terms.settle(w.election, w.since, next.lockFile())
-	w.store.discard(over)
+	for _, lock := range over {
+		w.store.discard(lock)
+	}
 }

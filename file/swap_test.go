@@ -106,6 +106,26 @@ func TestStallIsRememberedBetweenCalls(t *testing.T) {
 	}
 }
 
+// A swap lock whose file was replaced, or removed, after it was opened is worth nothing.
+func TestLockOfAFileThatHasGone(t *testing.T) {
+	dir := newDir(t)
+	other := openStore(t, dir)
+	mustSwap(t, other, "e", "", tenure.Record{Token: 1})
+	var held *os.File
+	hook := &hookOf{op: "open", at: func() {
+		must(t, os.Remove(other.layout.lock("e")))
+		var err error
+		held, err = other.tryLockElection("e", "")
+		must(t, err)
+	}}
+	s := openStore(t, dir, hook.option())
+	hook.arm()
+	if lock, err := s.tryLockElection("e", ""); lock != nil || err != nil || held == nil {
+		t.Errorf("locked %v, %v, beside %v", lock, err, held)
+	}
+	release(held)
+}
+
 // The swap lock is left alone while records are deleted.
 func TestLockIsNotReplacedDuringADeletion(t *testing.T) {
 	s := openStore(t, newDir(t))

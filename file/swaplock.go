@@ -64,6 +64,7 @@ func (s *Store) tryLockFile(path string, alone bool) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.disk.did(step{op: "open", path: path})
 	locked, err := tryLock(f, alone)
 	if locked && isAt(f, path) {
 		return f, nil

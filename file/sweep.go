@@ -53,6 +53,7 @@ func (s *Store) sweepFile(dir, name string) {
 func (s *Store) named(file string) bool {
 	path := s.layout.record(stemOf(file))
 	text, err := readFile(path)
+	s.disk.did(step{op: "named", path: file})
 	if err != nil {
 		return exists(path)
 	}

@@ -4,6 +4,7 @@ package file
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -62,12 +63,46 @@ func TestSweepBeforeTheLock(t *testing.T) {
 // A term that begins and is abandoned while a sweep is at work keeps its lock file, which alone can tell of the death.
 func TestSweepOfALockThatIsNamedMeanwhile(t *testing.T) {
 	dir := newDir(t)
-	s := openStore(t, dir)
-	must(t, beginAs(s, "s"))
-	lock := s.terms.held["e"][0]
-	unlock(lock.File)
-	s.sweepFile(s.layout.terms(), filepath.Base(lock.path))
+	bidder := openStore(t, dir)
+	lock, err := bidder.lockTerm("e", leader(1, "s"))
+	must(t, err)
+	hook := &hookOf{op: "named", at: func() {
+		record := leader(1, "s")
+		text, err := envelope{Format: 1, Election: "e", Version: "1-a", Lock: &lock.name, Record: &record}.encode()
+		must(t, err)
+		must(t, os.WriteFile(bidder.layout.record("e"), text, 0o600))
+		unlock(lock.File)
+	}}
+	s := openStore(t, dir, hook.option())
+	hook.arm()
+	s.sweep()
 	if !exists(lock.path) {
 		t.Error("the lock that a record names was removed")
+	}
+	hook.fires(step{op: "named"})
+	unlock(lock.File)
+	s.sweep()
+	if exists(lock.path) {
+		t.Error("the lock that no record names was left")
+	}
+}
+
+// While a sweep looks at the lock of a dead leader, others still see that it is free.
+func TestSweepDoesNotDisturbProbes(t *testing.T) {
+	dir := newDir(t)
+	holder := openStore(t, dir)
+	must(t, beginAs(holder, "s"))
+	unlock(holder.terms.held["e"][0].File)
+	other := openStore(t, dir)
+	looks := 0
+	hook := &hookOf{op: "named", at: func() {
+		if looks++; !load(t, other, "e").Abandoned {
+			t.Error("a sweep was taken for the holder")
+		}
+	}}
+	hook.arm()
+	openStore(t, dir, hook.option())
+	if looks != 1 {
+		t.Errorf("the sweep looked %d times", looks)
 	}
 }

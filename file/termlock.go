@@ -35,6 +35,10 @@ type terms struct {
 	closed bool
 }
 
+// standing keeps every lock that is held from the garbage collector, which would close its file: a program may drop its
+// Store while work under a term goes on.
+var standing sync.Map
+
 // lockTerm makes and takes the lock of the term that record begins.
 func (s *Store) lockTerm(election string, record tenure.Record) (*termLock, error) {
 	prefix := s.layout.term(termFile(stem(election), record))
@@ -51,8 +55,15 @@ func (s *Store) lockTerm(election string, record tenure.Record) (*termLock, erro
 		tempFile: temp, election: election, token: record.Token, ttl: record.TTL,
 		name: lockName{File: filepath.Base(temp.path), Inode: inode(info), Boot: s.boot},
 	}
+	standing.Store(lock, nil)
 	s.terms.add(lock)
 	return lock, nil
+}
+
+// discard lets go of a lock that no record names any more.
+func (s *Store) discard(lock *termLock) {
+	s.disk.discard(lock.tempFile)
+	standing.Delete(lock)
 }
 
 // TermLock returns another descriptor of the kernel lock that this Store holds for the term of an election with the
@@ -173,7 +184,10 @@ func (t *terms) close() {
 }
 
 func (t *terms) outlive(lock *termLock) {
-	time.AfterFunc(lock.ttl, func() { _ = lock.Close() })
+	time.AfterFunc(lock.ttl, func() {
+		_ = lock.Close()
+		standing.Delete(lock)
+	})
 }
 
 // vouches reports whether the kernel says that nobody holds the lock any more who may act under the record's term. It

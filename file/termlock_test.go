@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -237,6 +238,23 @@ func TestConflictingBidLeavesNoLock(t *testing.T) {
 	leftovers(t, s)
 }
 
+// checkHeld fails the test unless the record of "e" has the token, and names a lock that s holds.
+func checkHeld(t *testing.T, s *Store, token uint64) {
+	t.Helper()
+	now, err := s.read("e")
+	must(t, err)
+	if now.Record.Token != token || now.Lock == nil {
+		t.Fatalf("the record is %+v, with the lock %+v", now.Record, now.Lock)
+	}
+	path := s.layout.term(now.Lock.File)
+	if !exists(path) || isFree(path, now.Lock.Inode) {
+		t.Error("the lock of the present term was let go")
+	}
+	dup, err := s.TermLock("e", token)
+	must(t, err)
+	_ = dup.Close()
+}
+
 // A read that began before a bid and ends after it shows the record before, which says nothing of the bid.
 func TestLateReadKeepsTheLock(t *testing.T) {
 	dir := newDir(t)
@@ -256,9 +274,25 @@ func TestLateReadKeepsTheLock(t *testing.T) {
 	if err := <-read; err != nil {
 		t.Fatal(err)
 	}
-	if load(t, openStore(t, dir), "e").Abandoned {
-		t.Error("a late read let go of the lock of the present term")
-	}
+	checkHeld(t, s, 2)
+}
+
+// A read during a bid does not take the bidder's lock for that of a term that is over.
+func TestReadDuringABidKeepsTheLock(t *testing.T) {
+	release := make(chan struct{})
+	reached, hook := signalAt("sync", release)
+	s := openStore(t, newDir(t), hook.option())
+	hook.arm()
+	bid := make(chan error)
+	go func() {
+		_, err := s.CompareAndSwap(context.Background(), "e", "", leader(1, "s"))
+		bid <- err
+	}()
+	<-reached
+	load(t, s, "e")
+	close(release)
+	must(t, <-bid)
+	checkHeld(t, s, 1)
 }
 
 // A write that is slow to clean up does not take the lock of the term after it for one that is over.
@@ -279,9 +313,7 @@ func TestLateWriteKeepsTheNextLock(t *testing.T) {
 	if err := <-written; err != nil {
 		t.Fatal(err)
 	}
-	if load(t, openStore(t, dir), "e").Abandoned {
-		t.Error("a late write let go of the lock of the present term")
-	}
+	checkHeld(t, s, 2)
 }
 
 // A bid of which the bidder had no answer counts as won only when no power cut can take it back.
@@ -322,6 +354,24 @@ func TestSeenBidIsSynced(t *testing.T) {
 	settled(s)
 }
 
+// A write that may be lost in a power cut, since its directory could not be synced, is an unknown outcome.
+func TestUnknownOutcomeKeepsTheLock(t *testing.T) {
+	dir := newDir(t)
+	away := filepath.Join(dir, "away")
+	hook := &hookOf{op: "rename", at: func() { must(t, os.Rename(filepath.Join(dir, electionDir), away)) }}
+	s := openStore(t, dir, hook.option())
+	hook.arm()
+	_, err := s.CompareAndSwap(context.Background(), "e", "", leader(1, "s"))
+	must(t, os.Rename(away, filepath.Join(dir, electionDir)))
+	for _, certain := range []error{tenure.ErrConflict, tenure.ErrNotApplied, tenure.ErrPermanent} {
+		if err == nil || errors.Is(err, certain) {
+			t.Errorf("error %v", err)
+		}
+	}
+	load(t, s, "e")
+	checkHeld(t, s, 1)
+}
+
 // Close does not say that the work is over.
 func TestCloseKeepsTheLocksOfStandingTerms(t *testing.T) {
 	dir := newDir(t)
@@ -342,6 +392,50 @@ func TestCloseKeepsTheLocksOfStandingTerms(t *testing.T) {
 	}
 	if _, err := s.TermLock("long", 1); !errors.Is(err, tenure.ErrNotLeader) {
 		t.Errorf("lock from a closed store: %v", err)
+	}
+}
+
+// A bid that lands after Close keeps its lock as well.
+func TestCloseDuringABid(t *testing.T) {
+	dir := newDir(t)
+	release := make(chan struct{})
+	reached, hook := signalAt("sync", release)
+	s, other := openStore(t, dir, hook.option()), openStore(t, dir)
+	hook.arm()
+	record := leader(1, "s")
+	record.TTL = time.Second
+	bid := make(chan error)
+	go func() {
+		_, err := s.CompareAndSwap(context.Background(), "e", "", record)
+		bid <- err
+	}()
+	<-reached
+	must(t, s.Close())
+	before := time.Now()
+	close(release)
+	must(t, <-bid)
+	for !load(t, other, "e").Abandoned {
+		time.Sleep(10 * time.Millisecond) // the lease is counted by the runtime's timers
+	}
+	if held := time.Since(before); held < record.TTL {
+		t.Errorf("the lock was let go after %v of a lease of %v", held, record.TTL)
+	}
+}
+
+// A program that drops its store has not said that its work is over.
+func TestDroppedStoreKeepsItsLocks(t *testing.T) {
+	dir := newDir(t)
+	func() {
+		s, err := Open(dir)
+		must(t, err)
+		must(t, beginAs(s, "s"))
+	}()
+	for range 5 {
+		runtime.GC() // finalizers run some time after one collection, and free what the next one finds
+		time.Sleep(time.Millisecond)
+	}
+	if load(t, openStore(t, dir), "e").Abandoned {
+		t.Error("the garbage collector let go of the lock")
 	}
 }
 
@@ -381,6 +475,20 @@ func TestDoubtfulDeaths(t *testing.T) {
 				t.Error("abandoned in spite of the doubt")
 			}
 		})
+	}
+}
+
+// Two systems that cannot name their boots are not in the same one.
+func TestUnknownBoots(t *testing.T) {
+	for boot, want := range map[string]bool{"": false, "same": true} {
+		dir := newDir(t)
+		named := option(func(c *config) { c.boot = func() string { return boot } })
+		holder := openStore(t, dir, named)
+		must(t, beginAs(holder, "s"))
+		unlock(holder.terms.held["e"][0].File)
+		if got := load(t, openStore(t, dir, named), "e").Abandoned; got != want {
+			t.Errorf("boot %q: abandoned %v, want %v", boot, got, want)
+		}
 	}
 }
 

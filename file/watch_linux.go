@@ -216,7 +216,7 @@ func (l *watches) lookAll() {
 func (l *watches) serve(s *Store) {
 	later := make(map[*watch]time.Time)
 	for {
-		due, broken, closed := l.take(later)
+		due, closed, broken := l.take(later)
 		if closed {
 			return
 		}
@@ -235,7 +235,7 @@ func (l *watches) serve(s *Store) {
 }
 
 // take returns what is to be looked at now, be it by an event or because its pause is over.
-func (l *watches) take(later map[*watch]time.Time) (due map[*watch][]string, broken error, closed bool) {
+func (l *watches) take(later map[*watch]time.Time) (due map[*watch][]string, closed bool, broken error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -249,7 +249,7 @@ func (l *watches) take(later map[*watch]time.Time) (due map[*watch][]string, bro
 		}
 	}
 	due, l.due = l.due, make(map[*watch][]string)
-	return due, l.broken, l.closed
+	return due, l.closed, l.broken
 }
 
 // wait returns when there may be something to do.

@@ -171,7 +171,7 @@ func TestManyElectionsShareOneInotify(t *testing.T) {
 			told <- fmt.Sprint(i, " ", snapshot.Record.Token, " ", err)
 		})
 		must(t, err)
-		defer stop()
+		t.Cleanup(stop)
 	}
 	if more := runtime.NumGoroutine() - before; more > 2 {
 		t.Errorf("%d more goroutines", more)
