@@ -139,7 +139,8 @@ func (a *arena) startAs(variables string, args ...string) *node {
 func (a *arena) launch(variables, program string, args ...string) *node {
 	a.t.Helper()
 	n := &node{a: a, cmd: osexec.Command(program, args...), ended: make(chan struct{})}
-	n.cmd.Env = append(os.Environ(), roleVariable+"=tenure", "WORKER_LOG="+a.log)
+	// A race detector that keeps every process for another second would have each of them miss its drain.
+	n.cmd.Env = append(os.Environ(), roleVariable+"=tenure", "WORKER_LOG="+a.log, "GORACE=atexit_sleep_ms=0")
 	n.cmd.Env = append(n.cmd.Env, strings.Fields(variables)...)
 	n.cmd.Stdout, n.cmd.Stderr = &n.stdout, &n.stderr
 	n.cmd.WaitDelay = patience

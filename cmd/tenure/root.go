@@ -52,9 +52,10 @@ Every global flag has an environment variable, named in brackets. A flag on the 
 
 ` + exitCodes
 
+func init() { cobra.EnableCommandSorting = false } // they are in an order that helps
+
 // newRoot returns the command with all its subcommands.
 func newRoot(a *app) *cobra.Command {
-	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
 		Use:               "tenure",
 		Short:             "Leader election over the store that you have",
