@@ -47,14 +47,13 @@ func (a *app) ask(ctx context.Context, election, to string) (asked tenure.Record
 }
 
 // awaitEnd waits until the term of a record is over.
-func (a *app) awaitEnd(ctx context.Context, election string, term tenure.Record, w waiting) (end tenure.Change, err error) {
-	err = a.withStore(ctx, func(store tenure.Store) error {
-		end, err = a.await(ctx, store, election, "rid of "+term.Leader, w.timeout, func(c tenure.Change) bool {
+func (a *app) awaitEnd(ctx context.Context, election string, term tenure.Record, w waiting) error {
+	return a.withStore(ctx, func(store tenure.Store) error {
+		_, err := a.await(ctx, store, election, "rid of "+term.Leader, w.timeout, func(c tenure.Change) bool {
 			return c.Record.Token > term.Token || !c.Led()
 		})
 		return err
 	})
-	return end, err
 }
 
 // who says to others who acts: the ID that was given, or the user on this host.

@@ -37,7 +37,7 @@ func reason(before, now tenure.Change) string {
 	case tenure.ChangeFirst:
 		return "at the beginning of the watch"
 	case tenure.ChangeElected:
-		return whyElected(before)
+		return whyElected(before, now.Record.Leader)
 	case tenure.ChangeAsked, tenure.ChangePaused:
 		return wishOf(now)
 	case tenure.ChangeReleased:
@@ -48,11 +48,15 @@ func reason(before, now tenure.Change) string {
 	return reasons[now.Kind]
 }
 
-func whyElected(before tenure.Change) string {
+func whyElected(before tenure.Change, leader string) string {
 	r := before.Record
 	switch {
 	case !before.Exists, r.Forgotten:
 		return "the election is new"
+	case r.Vacant() && r.Reserved == leader && leader != "":
+		return "the seat was kept for it"
+	case r.Vacant() && r.Reserved != "":
+		return "the seat was kept for " + r.Reserved + ", which did not come"
 	case r.Vacant():
 		return "the seat was vacant"
 	case before.Abandoned:

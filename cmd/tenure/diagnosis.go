@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tenure-go/tenure/cmd/tenure/internal/probe"
 )
@@ -23,7 +23,7 @@ func diagnose(ctx context.Context, p *probe.Probe, samples int) (d diagnosis, er
 	if d.Checks, err = p.Swaps(ctx); err != nil {
 		return d, fmt.Errorf("checking compare-and-swap: %w", err)
 	}
-	if d.verdict() != nil {
+	if _, failed := d.failed(); failed {
 		return d, nil
 	}
 	watch, err := p.Watch(ctx)
@@ -44,12 +44,19 @@ func diagnose(ctx context.Context, p *probe.Probe, samples int) (d diagnosis, er
 	return d, nil
 }
 
+// failed returns the check by which elections in the store are not safe, if there is one.
+func (d diagnosis) failed() (probe.Finding, bool) {
+	i := slices.IndexFunc(d.Checks, func(f probe.Finding) bool { return f.Result == probe.Failed })
+	if i < 0 {
+		return probe.Finding{}, false
+	}
+	return d.Checks[i], true
+}
+
 // verdict is an error if elections in the store are not safe.
 func (d diagnosis) verdict() error {
-	for _, f := range d.Checks {
-		if f.Result == probe.Failed {
-			return &exitError{codeStore, errors.New("elections in this store are not safe: " + f.Detail)}
-		}
+	if f, failed := d.failed(); failed {
+		return failf(codeStore, "elections in this store are not safe: %s", f.Detail)
 	}
 	return nil
 }

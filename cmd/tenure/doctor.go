@@ -12,9 +12,9 @@ import (
 	"github.com/tenure-go/tenure/cmd/tenure/internal/probe"
 )
 
-const doctorLong = `Examine the store and this machine: whether compare-and-swap is really conditional, between two connections too,
-whether changes are pushed, how far acknowledged writes can be relied upon, how long calls take and which TTL that
-suggests, and whether the clock runs at its rate.
+const doctorLong = `Examine the store and this machine: whether compare-and-swap is really conditional, between two
+connections too, whether changes are pushed, how far acknowledged writes can be relied upon, how long calls take and
+which TTL that suggests, and whether the clock runs at its rate.
 
 It writes to an election of its own, "tenure-doctor@" and the host's name, and forgets it in the end; other elections
 are not touched. The exit code is 123 if elections in this store are not safe.`

@@ -14,8 +14,8 @@ import (
 	"github.com/tenure-go/tenure"
 )
 
-const forgetLong = `Forget an election that nobody uses any more: its record is emptied, pause included, down to its token, so that
-tokens never fall if somebody uses the name again.
+const forgetLong = `Forget an election that nobody uses any more: its record is emptied, pause included, down to its
+token, so that tokens never fall if somebody uses the name again.
 
 It asks first, unless --yes is given. A record that names a leader is watched for one TTL and left alone if the
 leader turns out to live: the exit code is then 120.`

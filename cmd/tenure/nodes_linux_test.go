@@ -69,9 +69,9 @@ func (a *arena) store() *file.Store {
 }
 
 // eventually polls: what it waits for happens in other processes.
-func (a *arena) eventually(what string, true func() bool) {
+func (a *arena) eventually(what string, happened func() bool) {
 	a.t.Helper()
-	for end := time.Now().Add(patience); !true(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !happened(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			a.t.Fatalf("not within %v: %s", patience, what)
 		}

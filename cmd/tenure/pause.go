@@ -8,7 +8,8 @@ import (
 	"github.com/tenure-go/tenure"
 )
 
-const pauseLong = `Pause an election: the leader stops its work and gives the seat back, and nobody leads until "tenure resume".
+const pauseLong = `Pause an election: the leader stops its work and gives the seat back, and nobody leads until
+"tenure resume".
 
 An election that does not exist yet can be paused too. A pause outlives every process and every restart.`
 
@@ -44,7 +45,7 @@ func (a *app) pause(cmd *cobra.Command, election, reason string, w waiting) erro
 		return err
 	}
 	if w.wanted && !paused.Vacant() {
-		if _, err := a.awaitEnd(cmd.Context(), election, paused, w); err != nil {
+		if err := a.awaitEnd(cmd.Context(), election, paused, w); err != nil {
 			return err
 		}
 		paused.Leader = ""

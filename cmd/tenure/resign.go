@@ -4,7 +4,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const resignLong = `Ask the leader of an election to resign. It stops its work, gives the seat back and leaves it to the others.
+const resignLong = `Ask the leader of an election to resign. It stops its work, gives the seat back and leaves it
+to the others.
 
 The request goes through the store, so the leader meets it at once where the store pushes changes, else at its next
 renewal. A leader that is dead never does. The exit code is 121 if nobody leads.`
@@ -36,7 +37,7 @@ func (a *app) resign(cmd *cobra.Command, election string, w waiting) error {
 		a.say("asked %s (token %d) to resign", asked.Leader, asked.Token)
 		return nil
 	}
-	if _, err = a.awaitEnd(cmd.Context(), election, asked, w); err != nil {
+	if err := a.awaitEnd(cmd.Context(), election, asked, w); err != nil {
 		return err
 	}
 	a.say("%s (token %d) has resigned", asked.Leader, asked.Token)

@@ -83,13 +83,13 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVar(&f.election, "election", "", "`NAME` of the election (required)")
 	flags.DurationVar(&f.ttl, "ttl", tenure.DefaultTTL, "length of the lease: how long after a failure others take over")
-	flags.DurationVar(&f.drain, "drain", 0, "part of the lease that the command gets to stop (default: a fifth of the TTL)")
+	flags.DurationVar(&f.drain, "drain", 0, "part of the lease that the command gets to stop (default a fifth of the TTL)")
 	flags.StringVar(&f.address, "address", "", "`address` of the leader, for others to see")
 	flags.StringArrayVar(&f.meta, "meta", nil, "`KEY=VALUE` for others to see; may be repeated")
-	flags.IntVar(&f.priority, "priority", 0, "from 0, take a free seat at once, down to -10, leave it to others for a while")
+	flags.IntVar(&f.priority, "priority", 0, "0: take a free seat at once; down to -10: leave it to others for a while")
 	flags.BoolVar(&f.once, "once", false, "end with the first term, even if leadership was lost")
 	flags.Var(&f.restart, "restart", "when to start a command that exits again: never, on-failure or always")
-	flags.DurationVar(&f.restartDelay, "restart-delay", time.Second, "first pause before a restart; each further one doubles")
+	flags.DurationVar(&f.restartDelay, "restart-delay", time.Second, "first pause before a restart; each one doubles")
 	flags.Var(&f.signal, "signal", "what asks the command to stop: a `signal`'s name or number")
 }
 

@@ -87,7 +87,7 @@ func (s standing) note(now time.Time) string {
 		notes = append(notes, "no such election")
 	case stateHeld:
 		if now.Sub(s.Renewed).Seconds() > s.TTL {
-			notes = append(notes, "by its own clock the leader's lease has run out")
+			notes = append(notes, "last renewed longer than a TTL ago, if the clocks agree")
 		}
 	}
 	return strings.Join(append(notes, s.wishes()...), "; ")

@@ -46,7 +46,8 @@ func schemeOf(u *url.URL) (scheme, error) {
 		}
 	}
 	if u.Scheme == "" {
-		return scheme{}, usagef("the store %q has no scheme; want %s; a directory is \"file:%s\"", u.Redacted(), forms(), u.Path)
+		return scheme{}, usagef("the store %q has no scheme; want %s; a directory is \"file:%s\"",
+			u.Redacted(), forms(), u.Path)
 	}
 	return scheme{}, usagef("the store's scheme %q is unknown; want %s", u.Scheme+":", forms())
 }

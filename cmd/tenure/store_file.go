@@ -54,7 +54,7 @@ func directory(u *url.URL) (string, error) {
 		return "", usagef("the store %q names no directory; want file:///path", u)
 	}
 	if path := u.Path; runtime.GOOS == "windows" && len(path) > 2 && path[2] == ':' {
-		return path[1:], nil // file:///C:/path
+		return path[1:], nil // of file:///C:/path, as Windows writes it
 	}
 	return u.Path, nil
 }

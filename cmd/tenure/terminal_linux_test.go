@@ -46,7 +46,7 @@ func TestForgetAsksAtATerminal(t *testing.T) {
 			p := newPlace(t)
 			must(t, p.flag, "pause", "x")
 			master, slave := openTerminal(t)
-			if _, err := io.WriteString(master, c.typed); err != nil {
+			if _, err := master.WriteString(c.typed); err != nil {
 				t.Fatal(err)
 			}
 			var stdout, stderr bytes.Buffer

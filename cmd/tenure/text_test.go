@@ -46,8 +46,9 @@ func TestNote(t *testing.T) {
 		{tenure.Change{Exists: true, Record: held}, ""},
 		{tenure.Change{Exists: true, Record: held, Abandoned: true}, "abandoned: the leader's process is dead"},
 		{tenure.Change{Exists: true, Record: held, Silent: true}, "silent: the leader was not heard of for its TTL"},
-		{tenure.Change{Exists: true, Record: with(func(r *tenure.Record) { r.RenewedAt = now.Add(-2 * time.Second) })},
-			"by its own clock the leader's lease has run out"},
+		{tenure.Change{Exists: true, Record: with(func(r *tenure.Record) {
+			r.RenewedAt = now.Add(-2 * time.Second)
+		})}, "last renewed longer than a TTL ago, if the clocks agree"},
 		{tenure.Change{Exists: true, Record: with(func(r *tenure.Record) { r.Pause = &tenure.Pause{} })}, "paused"},
 		{tenure.Change{Exists: true, Record: tenure.Record{Reserved: "b"}}, "kept for b"},
 		{tenure.Change{Exists: true, Record: with(func(r *tenure.Record) {
@@ -66,13 +67,16 @@ func TestNote(t *testing.T) {
 func TestReasonOfAnElection(t *testing.T) {
 	led := tenure.Record{Leader: "a", Token: 1}
 	for want, before := range map[string]tenure.Change{
-		"the election is new":       {},
-		"the seat was vacant":       {Exists: true},
-		"the process of a was dead": {Exists: true, Record: led, Abandoned: true},
-		"a was silent for its TTL":  {Exists: true, Record: led, Silent: true},
-		"it followed a":             {Exists: true, Record: led},
+		"the election is new":                         {},
+		"the seat was vacant":                         {Exists: true},
+		"the seat was kept for it":                    {Exists: true, Record: tenure.Record{Reserved: "b"}},
+		"the seat was kept for c, which did not come": {Exists: true, Record: tenure.Record{Reserved: "c"}},
+		"the process of a was dead":                   {Exists: true, Record: led, Abandoned: true},
+		"a was silent for its TTL":                    {Exists: true, Record: led, Silent: true},
+		"it followed a":                               {Exists: true, Record: led},
 	} {
-		if got := reason(before, tenure.Change{Kind: tenure.ChangeElected}); got != want {
+		now := tenure.Change{Kind: tenure.ChangeElected, Record: tenure.Record{Leader: "b", Token: 2}}
+		if got := reason(before, now); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -122,8 +126,10 @@ func TestExitCodes(t *testing.T) {
 		{storeFailed(errors.New("gone")), 123, "tenure: gone\n"},
 		{storeFailed(usagef("no")), 125, "tenure: no\n"},
 		{storeFailed(tenure.ErrHeld), 120, "tenure: the election has a leader\n"},
-		{storeFailed(context.DeadlineExceeded), 123,
-			"tenure: the store did not answer in time, see --store-timeout: context deadline exceeded\n"},
+		{
+			storeFailed(context.DeadlineExceeded), 123,
+			"tenure: the store did not answer in time, see --store-timeout: context deadline exceeded\n",
+		},
 		{fmt.Errorf("tenure: asking: %w", tenure.ErrNotLeader), 121, "tenure: asking: not the leader\n"},
 		{errors.Join(errors.New("one"), errors.New("two")), 125, "tenure: one; two\n"},
 	} {

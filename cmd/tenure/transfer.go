@@ -8,8 +8,9 @@ import (
 	"github.com/tenure-go/tenure"
 )
 
-const transferLong = `Ask the leader of an election to hand over to another candidate. It stops its work and gives the seat back, kept
-for the candidate with that ID, which takes it at once if it stands. If it does not come within one TTL, others may.
+const transferLong = `Ask the leader of an election to hand over to another candidate. It stops its work and gives the
+seat back, kept for the candidate with that ID, which takes it at once if it stands. If it does not come within one
+TTL, others may.
 
 The exit code is 121 if nobody leads, and with --wait 120 if the seat went to somebody else.`
 

@@ -70,8 +70,7 @@ func worker() {
 }
 
 func (e entry) say(event string) {
-	e.At, e.Event = guard.Now(), event
-	line, _ := json.Marshal(e)
+	line, _ := json.Marshal(entry{guard.Now(), event, e.Token, e.ID, e.PID, e.Guard})
 	log, err := os.OpenFile(os.Getenv("WORKER_LOG"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		panic(err)

@@ -18,7 +18,8 @@ func Clocks(bound float64) []Finding {
 	if _, err := unix.Adjtimex(&discipline); err != nil {
 		return []Finding{found("clock", Note, "the clock's discipline cannot be read: %v", err)}
 	}
-	return []Finding{judgeRate(rate(float64(discipline.Tick), float64(discipline.Freq)), bound), judgeSynchronised(discipline.Status)}
+	ahead := rate(float64(discipline.Tick), float64(discipline.Freq))
+	return []Finding{judgeRate(ahead, bound), judgeSynchronised(discipline.Status)}
 }
 
 // rate is by which fraction the kernel makes the clock run faster than its hardware does. Daemons that correct a large
@@ -28,10 +29,11 @@ func rate(tick, freq float64) float64 { return tick/nominalTick - 1 + freq*freqU
 func judgeRate(rate, bound float64) Finding {
 	const check = "clock-rate"
 	if math.Abs(rate) > bound {
-		return found(check, Warning, "the clock is made to run %+.2f %% off its rate, beyond the %.2g %% that leases allow for: "+
-			"wait until it is corrected, or limit the rate (chrony: maxslewrate)", rate*100, bound*100)
+		return found(check, Warning, "the clock is made to run %+.2f %% off its rate, beyond the %.2g %% that leases "+
+			"allow for: wait until it is corrected, or limit the rate (chrony: maxslewrate)", rate*100, bound*100)
 	}
-	return found(check, OK, "the clock is made to run %+.4f %% off its rate; leases allow for %.2g %%", rate*100, bound*100)
+	return found(check, OK, "the clock is made to run %+.4f %% off its rate; leases allow for %.2g %%",
+		rate*100, bound*100)
 }
 
 func judgeSynchronised(status int32) Finding {
