@@ -163,6 +163,37 @@ func TestRunGivesUpOnAPermanentFailure(t *testing.T) {
 	})
 }
 
+// A failure whose cause was repaired within the lease is no reason to give up at the end of some later term.
+func TestRunForgetsAPermanentFailureThatWasRepaired(t *testing.T) {
+	bubble(t, func(t *testing.T, inner *memory.Store) {
+		store := &away{Store: inner}
+		c, d := candidate(t, store, "a")
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- c.Run(ctx, untilEnded) }()
+		time.Sleep(ttl / 10)
+		permanent := tenure.Permanent(errors.New("no permission"))
+		store.fault.Store(&permanent)
+		time.Sleep(ttl / 3)
+		store.fault.Store(nil)
+		if d.count(tenure.EventStoreFailed) == 0 {
+			t.Error("no renewal has met the failure")
+		}
+		time.Sleep(ttl)
+		if err := c.Resign(ctx); err != nil {
+			t.Errorf("Resign: %v", err)
+		}
+		time.Sleep(2 * ttl)
+		if n := d.count(tenure.EventElected); n != 2 {
+			t.Errorf("elected %d times, want again after the resignation", n)
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run = %v", err)
+		}
+	})
+}
+
 // Start has nobody to tell, so it goes on until the cause is repaired (L4).
 func TestStartOutlivesAPermanentFailure(t *testing.T) {
 	bubble(t, func(t *testing.T, inner *memory.Store) {

@@ -137,6 +137,9 @@ func (s *stint) observe(m message, now time.Duration) {
 	case protocol.Loaded, protocol.Wrote:
 		c.vitals.latency = now - c.vitals.sent
 		s.lastError = m.err
+		if m.err == nil || m.input.Outcome == protocol.Conflict {
+			s.permanent = nil // the cause was repaired
+		}
 		if m.input.Outcome == protocol.Conflict {
 			return // somebody was faster: nothing is wrong with the store
 		}
