@@ -94,10 +94,10 @@ func (c *Candidate) Status() Status {
 // trustLeft is what is left of the machine's term, zero while nobody was told of it yet.
 func (c *Candidate) trustLeft() time.Duration {
 	l := c.current.Load()
-	if l == nil || l.term.Token != c.machine.Token() {
+	if l == nil || l.term.Token != c.machine.Token() || !l.trust.holds() {
 		return 0
 	}
-	return l.term.Remaining()
+	return l.trust.remaining()
 }
 
 // leaderSeen is the leader in the newest record.

@@ -33,7 +33,7 @@ func (t Term) Remaining() time.Duration {
 	if t.trust == nil || !t.trust.holds() {
 		return 0
 	}
-	return t.trust.remaining()
+	return t.trust.remainingOnAll()
 }
 
 // Deadline returns until when the term can be trusted if it is not renewed. Every renewal moves it forward. It is the
@@ -50,6 +50,7 @@ func (t Term) Deadline() time.Time {
 type trust struct {
 	clock      *clock.Source
 	mono, wall atomic.Int64 // until when, on each clock
+	boot       atomic.Int64 // the same on the one that is too dear for holds
 	lost       atomic.Bool
 	onLoss     func() // called when a question finds the trust over
 }
@@ -70,7 +71,17 @@ func (t *trust) remaining() time.Duration {
 	return max(0, min(time.Duration(t.mono.Load())-mono, time.Duration(t.wall.Load())-wall))
 }
 
+// remainingOnAll heeds the clock that counts suspension too, for those who set deadlines that are enforced without us.
+func (t *trust) remainingOnAll() time.Duration {
+	now := t.clock.Read()
+	until := clock.Reading{
+		Mono: time.Duration(t.mono.Load()), Wall: time.Duration(t.wall.Load()), Boot: time.Duration(t.boot.Load()),
+	}
+	return max(0, -now.Since(until))
+}
+
 func (t *trust) extend(until clock.Reading) {
+	t.boot.Store(int64(until.Boot))
 	t.wall.Store(int64(until.Wall))
 	t.mono.Store(int64(until.Mono))
 }
