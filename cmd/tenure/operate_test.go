@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/memory"
 )
 
 func TestResign(t *testing.T) {
@@ -174,6 +176,37 @@ func TestWatchEndsWithAStoreThatFailsForGood(t *testing.T) {
 	if o.code != codeStore {
 		t.Errorf("got %+v", o)
 	}
+}
+
+// careless is a store whose compare-and-swap compares nothing.
+type careless struct{ *memory.Store }
+
+func (c careless) CompareAndSwap(
+	ctx context.Context, election string, _ tenure.Version, r tenure.Record,
+) (tenure.Snapshot, error) {
+	now, err := c.Load(ctx, election)
+	if err != nil {
+		return now, err
+	}
+	return c.Store.CompareAndSwap(ctx, election, now.Version, r)
+}
+
+func TestDoctorFindsACarelessStore(t *testing.T) {
+	offer(t, scheme{name: "careless", solo: true, open: func(context.Context, *url.URL) (tenure.Store, func() error, error) {
+		return careless{memory.New()}, func() error { return nil }, nil
+	}})
+	o := call(t, "--store=careless:", "doctor")
+	if o.code != codeStore || !strings.Contains(o.stderr, "elections in this store are not safe: a record was made over one") {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// offer adds a scheme for the rest of the test.
+func offer(t *testing.T, s scheme) {
+	t.Helper()
+	before := schemes
+	t.Cleanup(func() { schemes = before })
+	schemes = append(slices.Clone(schemes), s)
 }
 
 func TestDoctor(t *testing.T) {

@@ -75,6 +75,8 @@ func newRun(a *app) *cobra.Command {
 	}
 	f.register(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("election", a.completeElections)
+	_ = cmd.RegisterFlagCompletionFunc("restart", cobra.FixedCompletions(
+		[]cobra.Completion{"never", "on-failure", "always"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -97,6 +99,9 @@ func (a *app) run(ctx context.Context, f runFlags, command []string) error {
 	options, err := a.runOptions(f, command)
 	if err != nil {
 		return err
+	}
+	if a.solo() {
+		a.log.Warn("no other process ever sees this store, so this one leads alone", "store", a.storeURL)
 	}
 	force, stop := untilSecondSignal()
 	defer stop()

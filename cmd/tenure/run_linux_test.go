@@ -142,6 +142,21 @@ func TestSignalWhileLeading(t *testing.T) {
 	}
 }
 
+// TestSignalWhileTheCommandIsStarted: the command has the drain to stop, also if it has only just begun.
+func TestSignalWhileTheCommandIsStarted(t *testing.T) {
+	t.Parallel()
+	for range 5 { // the moment is a matter of luck
+		a := newArena(t)
+		n := a.runShell("trap 'exit 7' TERM; while :; do sleep 0.01; done")
+		n.awaitText("elected")
+		n.signal(syscall.SIGTERM)
+		got := n.wait()
+		if got != 7 && got != 143 || strings.Contains(n.stderr.String(), "killed=true") { // 143 before the trap is set
+			t.Errorf("status %d, want 7 or 143 and no kill", got)
+		}
+	}
+}
+
 func TestCommandGetsTheChosenSignal(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)

@@ -150,12 +150,15 @@ func (hanging) Load(ctx context.Context, _ string) (tenure.Snapshot, error) {
 
 // TestHangingStore: no command but those that wait for something hangs with it.
 func TestHangingStore(t *testing.T) {
-	before := schemes
-	t.Cleanup(func() { schemes = before })
-	schemes = append(schemes[:len(schemes):len(schemes)], scheme{name: "hang", form: "hang:", open: hang})
+	offer(t, scheme{name: "hang", open: hang})
 	for _, args := range [][]string{
-		{"status", "x"}, {"resign", "x"}, {"transfer", "x", "--to", "a"}, {"pause", "x"}, {"resume", "x"},
-		{"forget", "x", "--yes"}, {"doctor"},
+		{"status", "x"},
+		{"resign", "x"},
+		{"transfer", "x", "--to", "a"},
+		{"pause", "x"},
+		{"resume", "x"},
+		{"forget", "x", "--yes"},
+		{"doctor"},
 	} {
 		o := call(t, append([]string{"--store=hang:", "--store-timeout=20ms"}, args...)...)
 		if o.code != codeStore || strings.Count(o.stderr, "\n") != 1 || !strings.Contains(o.stderr, "--store-timeout") {
