@@ -80,6 +80,12 @@ func (a *app) printDiagnosis(d diagnosis, asJSON bool) error {
 	if err := latencies(d.Load, d.Swap).write(a.stdout); err != nil {
 		return err
 	}
+	if len(d.Reasons) > 0 {
+		fmt.Fprintf(a.stdout, "\nGrade: %s, because\n", d.Grade)
+	}
+	for _, reason := range d.Reasons {
+		fmt.Fprintln(a.stdout, "- "+printable(reason))
+	}
 	_, err := fmt.Fprintf(a.stdout, "\nRecommended TTL: %gs or more, 60 times a slow swap (p99) and never below 2s.\n",
 		d.RecommendedTTL)
 	return err

@@ -57,6 +57,9 @@ func (c cell) shown() string {
 func writeRow(w io.Writer, out *strings.Builder, widths []int, row []cell) {
 	for i, c := range row {
 		text := c.shown()
+		if c.text == "" {
+			c.color = plain
+		}
 		out.WriteString(c.color.paint(w, text))
 		if i < len(row)-1 {
 			out.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)+2))

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"strings"
 
 	"github.com/tenure-go/tenure"
 )
@@ -24,5 +23,5 @@ func (p *Probe) Grade(ctx context.Context) (tenure.Guarantee, Finding, error) {
 	if g.Grade == tenure.GradeExclusive {
 		result = OK
 	}
-	return g, found(check, result, "%v: %s", g.Grade, strings.Join(g.Reasons, "; ")), nil
+	return g, found(check, result, "%v", g.Grade), nil
 }
