@@ -99,7 +99,7 @@ func TestSignalWhileStandingBy(t *testing.T) {
 	a.run("")
 	a.awaitWorker(0)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
-		n := a.run("", "-v", "--id", "standby")
+		n := a.run(roleVariable+"=hearing", "-v", "--id", "standby")
 		n.awaitText("decision") // it listens to signals by now
 		n.signal(sig)
 		if got, want := n.wait(), 128+int(sig); got != want {

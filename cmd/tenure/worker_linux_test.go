@@ -13,7 +13,13 @@ import (
 	"github.com/tenure-go/tenure/cmd/tenure/internal/guard"
 )
 
-func init() { roles["worker"], roles["grandchild"] = worker, grandchild }
+func init() { roles["worker"], roles["grandchild"], roles["hearing"] = worker, grandchild, hearing }
+
+// hearing is tenure as it is if it did not inherit that hang-ups are ignored.
+func hearing() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	main()
+}
 
 // beatEvery is how often a worker says that it is alive.
 const beatEvery = 2 * time.Millisecond
