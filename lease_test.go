@@ -163,14 +163,20 @@ func TestS8WorkThatOverruns(t *testing.T) {
 	})
 }
 
+// workThatHangs occupies a leader with work that ignores its context, until unblock is closed.
+func workThatHangs(c *tenure.Candidate) (unblock chan<- struct{}) {
+	hang := make(chan struct{})
+	go func() {
+		_, _ = c.RunIfLeader(context.Background(), func(context.Context) error { <-hang; return nil })
+	}()
+	synctest.Wait()
+	return hang
+}
+
 func TestS8StopWithWorkThatOverruns(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memory.Store) {
 		c, _ := start(t, store, "a")
-		unblock := make(chan struct{})
-		go func() {
-			_, _ = c.RunIfLeader(context.Background(), func(context.Context) error { <-unblock; return nil })
-		}()
-		synctest.Wait()
+		unblock := workThatHangs(c)
 		began := time.Now()
 		if err := c.Stop(context.Background()); !errors.Is(err, tenure.ErrOverran) {
 			t.Errorf("Stop = %v", err)
@@ -199,11 +205,7 @@ func TestS8StopWithWorkThatOverruns(t *testing.T) {
 func TestS8WorkReturnsBetweenStopAndStart(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memory.Store) {
 		c, _ := start(t, store, "a")
-		unblock := make(chan struct{})
-		go func() {
-			_, _ = c.RunIfLeader(context.Background(), func(context.Context) error { <-unblock; return nil })
-		}()
-		synctest.Wait()
+		unblock := workThatHangs(c)
 		if err := c.Stop(context.Background()); !errors.Is(err, tenure.ErrOverran) {
 			t.Errorf("Stop = %v", err)
 		}
