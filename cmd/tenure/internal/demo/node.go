@@ -24,7 +24,6 @@ const NodeArgument = "demo-node"
 // Node is a node of a demo: a candidate that leads as often as it can, and reports on out what it was answered. It
 // reads its task from in, and ends with it.
 func Node(ctx context.Context, open Opener, in io.Reader, out io.Writer) error {
-	outliveDemo()
 	lines := bufio.NewScanner(in)
 	var t task
 	if !lines.Scan() {
@@ -33,6 +32,7 @@ func Node(ctx context.Context, open Opener, in io.Reader, out io.Writer) error {
 	if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
 		return fmt.Errorf("demo: reading the node's task: %w", err)
 	}
+	outliveDemo()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	deserted := make(chan struct{})
