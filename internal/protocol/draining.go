@@ -55,7 +55,7 @@ func (m *Machine) overran() {
 
 // retire is where every way out of a term, and out of the election, ends.
 func (m *Machine) retire() {
-	if m.aim == stand {
+	if m.aim == stand || m.aim == standOnce && !m.led {
 		m.state = Standing
 		return
 	}

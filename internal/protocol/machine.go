@@ -82,6 +82,7 @@ type Machine struct {
 	failures  int // in a row, of calls
 	rejected  int // in a row, of bids and releases since the last new mark
 	tried     bool
+	led       bool // since it began to stand
 	leaving   bool // off but for a call in flight
 
 	delay        time.Duration // of a bid for the current opening
@@ -315,15 +316,22 @@ func (m *Machine) conflict(now clock.Reading, done call) {
 func (m *Machine) failed(now clock.Reading, in Input) {
 	m.failures++
 	m.emit(Effect{Do: CallFailed, Outcome: in.Outcome, Reason: "a call to the store failed"})
-	wait := max(m.cfg.Backoff.delay(m.failures, m.random), min(in.RetryAfter, max(m.cfg.Backoff.Max, m.cfg.TTL)))
-	if m.state == Leading || m.state == Draining {
-		wait = min(wait, max(m.cfg.TTL/10, min(in.RetryAfter, m.cfg.RenewEvery)))
+	wait, asked := m.cfg.Backoff.delay(m.failures, m.random), min(in.RetryAfter, max(m.cfg.Backoff.Max, m.cfg.TTL))
+	if m.held() {
+		wait, asked = min(wait, m.patience(now)), min(asked, m.cfg.RenewEvery)
 	}
-	m.pause(now, wait)
+	m.pause(now, max(wait, asked))
 	if m.state == Leading && m.cfg.MaxFailures > 0 && m.failures >= m.cfg.MaxFailures {
 		m.end(now, Sick, "too many failures in a row")
 		m.standOff(now)
 	}
+}
+
+// patience is the longest pause of a leader: a tenth of the TTL, and no longer than leaves a call its time before the
+// lease ends. That the lease has room for a lost renewal and one more (Config.Check) is worth nothing otherwise.
+func (m *Machine) patience(now clock.Reading) time.Duration {
+	spare := m.cfg.Span() - now.Since(m.term.lease) - m.cfg.CallTimeout
+	return min(m.cfg.TTL/10, max(spare, m.cfg.TTL/100))
 }
 
 func (m *Machine) pause(now clock.Reading, d time.Duration) { m.quiet = now.Mono + d }

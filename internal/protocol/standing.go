@@ -15,7 +15,7 @@ func (m *Machine) start(now clock.Reading, kind Kind) {
 	}
 	m.aim, m.state = aims[kind], Standing
 	m.failures, m.rejected, m.quiet = 0, 0, 0
-	m.reload, m.watching, m.tried = true, false, false
+	m.reload, m.watching, m.tried, m.led = true, false, false, false
 	m.sight.heard, m.pollAt, m.watchEnds = now.Mono, now.Mono, now.Mono+m.cfg.TTL
 	if m.cfg.Watch && m.aim != try {
 		m.pause(now, m.cfg.CallTimeout) // the watch begins with the current state
@@ -167,7 +167,7 @@ func (m *Machine) elect(now clock.Reading, t attempt) {
 	if !m.willing(now) || now.Since(t.sent) >= m.cfg.Span() {
 		return
 	}
-	m.state = Leading
+	m.state, m.led = Leading, true
 	m.term = term{token: t.token, lease: t.sent, renewAt: t.sent.Mono + m.spread(m.cfg.RenewEvery)}
 	m.reload, m.failures, m.quiet, m.standoff = false, 0, 0, 0
 	m.emit(Effect{Do: Elected, Token: t.token, Until: m.trustedUntil(), Reason: "the bid landed"})

@@ -1,0 +1,82 @@
+package protocol
+
+import (
+	"testing"
+	"time"
+)
+
+func held(version string, token, renewals uint64) Snapshot {
+	return Snapshot{Version: version, Record: Record{
+		Token: token, Renewals: renewals, Leader: "a", Session: "s", TTL: storyTTL,
+	}}
+}
+
+// Snapshots are ordered by their content, whatever way and in whatever order they came.
+func TestSightOrdersSnapshots(t *testing.T) {
+	requested := held("v3", 5, 10)
+	requested.Record.Request = Request{Token: 5}
+	vacant := Snapshot{Version: "v4", Record: Record{Token: 5, Renewals: 11, TTL: storyTTL}}
+	other := held("x", 5, 10)
+	other.Record.Session = "another"
+	for _, test := range []struct {
+		name string
+		snap Snapshot
+		want verdict
+	}{
+		{"the same again", held("v2", 5, 10), same},
+		{"a request was added", requested, same},
+		{"a renewal", held("v3", 5, 11), newer},
+		{"vacated", vacant, newer},
+		{"the next term", held("v3", 6, 1), newer},
+		{"an older renewal", held("v1", 5, 9), lower},
+		{"an older term", held("v1", 4, 99), lower},
+		{"missing", Snapshot{}, lower},
+		{"missing, under a floor that any election may have raised", Snapshot{Record: Record{Token: 9}}, lower},
+		{"another session under the same token", other, lower},
+		{"a version that a conflict has disproved", held("v0", 7, 1), stale},
+	} {
+		s := sight{}
+		if v := s.observe(0, held("v2", 5, 10)); v != newer {
+			t.Errorf("first sight is %v", v)
+		}
+		s.conflicted("v0")
+		if got := s.observe(time.Second, test.snap); got != test.want {
+			t.Errorf("%s: verdict %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// A request changes the version but must not keep a dead leader's seat taken; a renewal starts the count anew.
+func TestSightCountsFromTheFirstSightOfAMark(t *testing.T) {
+	s := sight{}
+	s.observe(time.Second, held("v1", 5, 10))
+	s.observe(4*time.Second, held("v2", 5, 10))
+	if o := s.opening("b"); o.at != time.Second+storyTTL || o.base.Version != "v2" {
+		t.Errorf("opening %+v", o)
+	}
+	s.observe(5*time.Second, held("v3", 5, 11))
+	if o := s.opening("b"); o.at != 5*time.Second+storyTTL {
+		t.Errorf("opening %+v", o)
+	}
+}
+
+// A store that went back counts as held for the longest lease seen (S13); a stale read delays nothing.
+func TestSightKeepsAGapBesideTheNewest(t *testing.T) {
+	s := sight{}
+	long := held("v1", 4, 1)
+	long.Record.TTL = 3 * storyTTL
+	s.observe(0, long)
+	s.observe(time.Second, held("v2", 5, 1))
+	s.observe(2*time.Second, Snapshot{})
+	if o := s.opening("b"); o.at != time.Second+storyTTL || o.base.Version != "v2" {
+		t.Errorf("with a missing record after one that is held: %+v", o)
+	}
+	s.conflicted("v2")
+	if o := s.opening("b"); o.at != 2*time.Second+3*storyTTL || o.base.Exists() {
+		t.Errorf("once the newest is known to be gone: %+v", o)
+	}
+	s.observe(3*time.Second, held("v3", 5, 2))
+	if o := s.opening("b"); o.at != 3*time.Second+storyTTL || s.hasGap {
+		t.Errorf("once the history goes on: %+v", o)
+	}
+}
