@@ -89,8 +89,8 @@ func (c *Candidate) Election() string { return c.election }
 
 // IsLeader reports whether the candidate leads now. It reads the clock at every call, so that a process that was
 // paused or suspended past its lease gets the right answer at once; it makes no call to the store and does not
-// allocate. A yes counts as leadership handed out: giving up the seat later takes the full drain, unless [Candidate.Idle]
-// says that nothing acts on it any more.
+// allocate. A yes counts as leadership handed out: giving up the seat later takes the full drain, unless
+// [Candidate.Idle] says that nothing acts on it any more.
 func (c *Candidate) IsLeader() bool {
 	l := c.current.Load()
 	return l != nil && l.ask()

@@ -21,7 +21,7 @@ type Decision struct {
 }
 
 // keptDecisions is how many decisions a candidate remembers.
-const keptDecisions = 24
+const keptDecisions = 64
 
 // decision is a Decision at rest: no text but the machine's constants.
 type decision struct {

@@ -198,7 +198,7 @@ func TestDecisionsAreBounded(t *testing.T) {
 		c, _ := start(t, store, "a")
 		time.Sleep(time.Hour)
 		decisions := c.Status().Decisions
-		if n := len(decisions); n != 24 {
+		if n := len(decisions); n != 64 {
 			t.Errorf("%d decisions are kept", n)
 		}
 		if !slices.IsSortedFunc(decisions, func(a, b tenure.Decision) int { return a.At.Compare(b.At) }) {

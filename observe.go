@@ -201,28 +201,34 @@ func (o *observer) judge(s Snapshot) (ChangeKind, bool) {
 
 // compare names the most telling difference.
 func compare(before, now Change) (ChangeKind, bool) {
-	a, b := before.Record, now.Record
-	switch {
-	case b.Token < a.Token || before.Exists && !now.Exists && b.Token <= a.Token:
-		return ChangeLost, true
-	case b.Forgotten && !a.Forgotten:
-		return ChangeForgotten, true
-	case !b.Vacant() && (a.Session != b.Session || a.Token != b.Token):
-		return ChangeElected, true
-	case b.Vacant() && !a.Vacant():
-		return ChangeReleased, true
-	case b.Pause != nil && a.Pause == nil:
-		return ChangePaused, true
-	case b.Pause == nil && a.Pause != nil:
-		return ChangeResumed, true
-	case b.Request != nil && (a.Request == nil || *a.Request != *b.Request):
-		return ChangeAsked, true
-	case now.Abandoned && !before.Abandoned:
-		return ChangeAbandoned, true
-	case before.Silent && !now.Silent:
-		return ChangeReturned, true
+	for _, d := range differences {
+		if d.seen(before, now, before.Record, now.Record) {
+			return d.kind, true
+		}
 	}
 	return ChangeFirst, false
+}
+
+// differences are the kinds of change, the most telling first.
+var differences = []struct {
+	kind ChangeKind
+	seen func(before, now Change, a, b Record) bool
+}{
+	{ChangeLost, func(before, now Change, a, b Record) bool {
+		return b.Token < a.Token || before.Exists && !now.Exists && b.Token <= a.Token
+	}},
+	{ChangeForgotten, func(_, _ Change, a, b Record) bool { return b.Forgotten && !a.Forgotten }},
+	{ChangeElected, func(_, _ Change, a, b Record) bool {
+		return !b.Vacant() && (a.Session != b.Session || a.Token != b.Token)
+	}},
+	{ChangeReleased, func(_, _ Change, a, b Record) bool { return b.Vacant() && !a.Vacant() }},
+	{ChangePaused, func(_, _ Change, a, b Record) bool { return b.Pause != nil && a.Pause == nil }},
+	{ChangeResumed, func(_, _ Change, a, b Record) bool { return b.Pause == nil && a.Pause != nil }},
+	{ChangeAsked, func(_, _ Change, a, b Record) bool {
+		return b.Request != nil && (a.Request == nil || *a.Request != *b.Request)
+	}},
+	{ChangeAbandoned, func(before, now Change, _, _ Record) bool { return now.Abandoned && !before.Abandoned }},
+	{ChangeReturned, func(before, now Change, _, _ Record) bool { return before.Silent && !now.Silent }},
 }
 
 // silent reports whether the leader's silence is to be reported now.

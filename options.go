@@ -81,7 +81,8 @@ func WithPollInterval(d time.Duration) Option {
 	return option(func(c *config) { c.PollEvery = d })
 }
 
-// WithCallTimeout bounds one call to the store; the rest of the lease bounds it too. Default TTL/6.
+// WithCallTimeout bounds one call to the store; the rest of the lease bounds it too. Default TTL/6. It should be at
+// least two round trips to the store: then the lease has room to find out what became of a reply that was lost.
 func WithCallTimeout(d time.Duration) Option {
 	return option(func(c *config) { c.CallTimeout = d })
 }
@@ -191,7 +192,10 @@ func (c *config) complete() {
 		value *time.Duration
 		share time.Duration
 	}{
-		{&c.Drain, c.TTL / 5}, {&c.RenewEvery, c.TTL / 3}, {&c.PollEvery, c.TTL / 5}, {&c.CallTimeout, c.TTL / 6},
+		{&c.Drain, c.TTL / 5},
+		{&c.RenewEvery, c.TTL / 3},
+		{&c.PollEvery, c.TTL / 5},
+		{&c.CallTimeout, c.TTL / 6},
 		{&c.healthEvery, c.TTL / 10},
 	} {
 		if *d.value == unset {

@@ -90,6 +90,9 @@ func (s *sight) judge(snap Snapshot) verdict {
 	case order > 0:
 		return newer
 	case order == 0 && s.newest.Exists() && snap.Record.Session == s.newest.Record.Session:
+		if s.hasGap && snap.Record.Vacant() && snap.Version != s.newest.Version {
+			return lower // vacant records bear no session: this one may have been written over the gap
+		}
 		return same
 	case order == 0 && !s.newest.Exists():
 		return newer

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -143,7 +144,7 @@ func (g *group) empty() bool {
 	err := ignoreEINTR(func() error {
 		return unix.Waitid(unix.P_ALL, 0, &info, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
 	})
-	return err == unix.ECHILD
+	return errors.Is(err, unix.ECHILD)
 }
 
 // close clears away what is left of a group that is empty.

@@ -4,6 +4,7 @@ package guard
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -50,8 +51,8 @@ func serve(command []string) error {
 func watchOver(command []string, orders *os.File, reports *pipe) error {
 	decoder := json.NewDecoder(orders)
 	var begin order
-	if decoder.Decode(&begin) != nil || begin.Kind != orderBegin {
-		return nil
+	if err := decoder.Decode(&begin); err != nil || begin.Kind != orderBegin {
+		return nil //nolint:nilerr // a supervisor that is gone, or has nothing to begin, is no failure of the guard
 	}
 	options := Options{
 		Command: command, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
@@ -115,7 +116,7 @@ func hungUp(file *os.File) bool {
 
 func ignoreEINTR(call func() error) error {
 	for {
-		if err := call(); err != unix.EINTR {
+		if err := call(); !errors.Is(err, unix.EINTR) {
 			return err
 		}
 	}

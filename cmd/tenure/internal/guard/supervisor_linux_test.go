@@ -274,7 +274,7 @@ func (s *supervisor) lockIsFree() bool {
 	}
 	defer file.Close()
 	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if err != nil && err != unix.EWOULDBLOCK {
+	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
 		s.t.Fatal(err)
 	}
 	return err == nil

@@ -1,0 +1,113 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// plantedBug is a change of the source that must be caught.
+type plantedBug struct {
+	name  string
+	rules string // that must catch it, each of them
+	file  string // relative to internal/protocol
+	edits []edit
+	more  []patch // of other files
+}
+
+type patch struct {
+	file  string
+	edits []edit
+}
+
+// edit replaces a text that must occur once.
+type edit struct{ old, new string }
+
+// The most histories that a bug may take to be caught.
+const plantedHistories = 20_000
+
+// TestPlantedBugs builds the simulator once with each of the planted bugs, by the compiler's overlay, and expects that
+// the rules named are found to be broken.
+func TestPlantedBugs(t *testing.T) {
+	if testing.Short() {
+		t.Log("short: every sixth bug only")
+	}
+	protocol, err := filepath.Abs("../internal/protocol")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slots := make(chan struct{}, 2)
+	for i, bug := range planted {
+		if testing.Short() && i%6 != 0 {
+			continue
+		}
+		t.Run(strings.ReplaceAll(bug.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			bug.mustBeCaught(t, protocol)
+		})
+	}
+}
+
+func (b *plantedBug) mustBeCaught(t *testing.T, protocol string) {
+	dir := t.TempDir()
+	overlay := map[string]string{}
+	for i, p := range append([]patch{{b.file, b.edits}}, b.more...) {
+		file := filepath.Join(protocol, p.file)
+		changed := filepath.Join(dir, fmt.Sprint(i, ".go"))
+		if err := os.WriteFile(changed, p.apply(t, file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		overlay[file] = changed
+	}
+	binary := build(t, dir, overlay)
+	// A bug may make a history go on for ever.
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	run := exec.CommandContext(ctx, binary, "-expect", b.rules, "-histories", fmt.Sprint(plantedHistories), "-workers", "1", "-for", "90s")
+	out, err := run.CombinedOutput()
+	if err != nil {
+		t.Errorf("not caught by %s within %d histories: %v\n%s", b.rules, plantedHistories, err, out)
+		return
+	}
+	t.Logf("%s", out)
+}
+
+// apply returns the file with the edits made.
+func (p *patch) apply(t *testing.T, file string) []byte {
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(source)
+	for _, e := range p.edits {
+		if n := strings.Count(text, e.old); n != 1 {
+			t.Fatalf("%s has the text to be changed %d times, not once: adapt the planted bug\n%s", p.file, n, e.old)
+		}
+		text = strings.Replace(text, e.old, e.new, 1)
+	}
+	return []byte(text)
+}
+
+func build(t *testing.T, dir string, overlay map[string]string) string {
+	list, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "tenure-sim")
+	if err := os.WriteFile(file, list, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "build", "-overlay", file, "-o", binary, "./cmd/tenure-sim")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("the planted bug does not compile: %v\n%s", err, out)
+	}
+	return binary
+}
