@@ -14,13 +14,19 @@ func (w *World) delivered(n *node, l *letter, now clock.Reading) {
 		n.healthy = l.kind == protocol.Healthy
 	case protocol.Loaded, protocol.Wrote:
 		n.awaits = false
+		w.heard(n, l, now)
+	case protocol.Pushed:
+		n.quietUntil = 0 // what is pushed may be acted upon
 	}
 	pushed := l.kind == protocol.Pushed
 	if l.state == nil || pushed && n.m.State() == protocol.Off || !pushed && l.outcome != protocol.OK {
 		return
 	}
 	s := n.session
-	s.show(l.state, l.abandoned, now.Mono, w.now)
+	epoch := s.epoch
+	if s.show(l.state, l.abandoned, now.Mono, w.now); s.epoch != epoch {
+		n.disproved = "" // what it knows is later than that
+	}
 	st := s.high
 	if st.owner != s || st.mark != l.state.mark {
 		return
@@ -32,12 +38,43 @@ func (w *World) delivered(n *node, l *letter, now clock.Reading) {
 	k.token, k.state = st.record.Token, st
 }
 
+// heard notes what a reply asks for or proves.
+func (w *World) heard(n *node, l *letter, now clock.Reading) {
+	switch l.outcome {
+	case protocol.NotApplied:
+		asked := min(l.retry, max(n.cfg.Backoff.Max, n.cfg.TTL))
+		if s := n.m.State(); s == protocol.Leading || s == protocol.Draining {
+			asked = min(asked, n.cfg.RenewEvery)
+		}
+		n.quietUntil = now.Mono + asked
+	case protocol.Conflict:
+		n.disproved, n.insisted = l.base, 0
+	case protocol.OK:
+		if l.state.version != n.disproved {
+			break
+		}
+		if n.insisted++; n.insisted > 2 {
+			n.disproved = "" // by now it may believe what it is shown
+		}
+	}
+}
+
+// checkPatience is L5 towards a store that asked for a pause.
+func (w *World) checkPatience(n *node) {
+	if mono := n.read().Mono; mono < n.quietUntil {
+		w.fail(L5, int(n.index), "it calls %v before the store asked it to", n.quietUntil-mono)
+	}
+}
+
 // checkWrite judges a write that a machine asks for, by what it was shown.
 func (w *World) checkWrite(n *node, c *call, e *protocol.Effect, now clock.Reading) {
 	s, node, r := n.session, int(n.index), &e.Record
 	if c.from == nil || c.from.version != e.Base.Version {
 		w.fail(Fields, node, "a %v starts from version %q without its origin", e.Purpose, e.Base.Version)
 		c.from = w.store.states[0]
+	}
+	if n.disproved != "" && c.base == n.disproved && !w.forked {
+		w.fail(L5, node, "it writes over %q again, which was rejected", c.base)
 	}
 	if s.used(r.Renewals) {
 		w.fail(S7, node, "number %d is used for a second attempt", r.Renewals)
@@ -186,6 +223,13 @@ func (w *World) checkEffect(n *node, e *protocol.Effect, now clock.Reading) {
 
 // checkDone checks that a candidacy was not ended by itself.
 func (w *World) checkDone(n *node) {
+	l := &n.letter
+	free := l.kind == protocol.Loaded && l.outcome == protocol.OK && l.state.vacant() && l.state.record.Reserved == "" &&
+		!l.state.record.Paused && l.state == n.session.high
+	if n.aim == protocol.Try && n.bids == 0 && free && n.healthy && !n.led && !n.hasLeaving && n.resigned == 0 && !n.stopping && !w.forked &&
+		w.plan.TTLUnit == 0 {
+		w.fail(L1, int(n.index), "a try finds the seat free, and does not bid")
+	}
 	gaveUp := n.aim == protocol.Stand || n.aim == protocol.StandOnce && !n.led
 	if gaveUp && !n.stopping {
 		w.fail(L4, int(n.index), "it gives up without being told")
@@ -222,10 +266,14 @@ func (w *World) parted(x, y *state) bool {
 func (w *World) checkEnded(n *node, e *protocol.Effect, now clock.Reading) {
 	w.Coverage.cause(e.Cause)
 	high := n.session.high
-	if e.Cause != protocol.Resigned || high != nil && high.record.Paused {
+	failed := e.Cause == protocol.Sick && n.healthy // too many failures in a row
+	if !failed && (e.Cause != protocol.Resigned || high != nil && high.record.Paused) {
 		return
 	}
 	n.resigned, n.resignedAt = e.Token, now.Mono
+	if e.Cause == protocol.Sick {
+		return
+	}
 	if n.letter.kind != protocol.Resign && high.record.Request.Token != e.Token {
 		w.fail(Requests, int(n.index), "term %d obeys a request that addresses another", e.Token)
 	}

@@ -80,6 +80,7 @@ func (w *World) emitted(n *node, c *call, e *protocol.Effect, now clock.Reading)
 // send puts the request on the wire.
 func (w *World) send(c *call) {
 	n := c.node
+	w.checkPatience(n)
 	n.callSent = true
 	n.callDeadline = n.clocks.read(w.now).Mono + c.timeout
 	n.requests++
@@ -217,7 +218,7 @@ func (n *node) answered(c *call) {
 		return
 	}
 	n.deliver(letter{
-		kind: replyKind(c), state: c.state, outcome: c.outcome, retry: c.retry, abandoned: c.abandoned, own: true,
+		kind: replyKind(c), state: c.state, outcome: c.outcome, retry: c.retry, abandoned: c.abandoned, base: c.base,
 	})
 }
 
@@ -238,7 +239,7 @@ func replyKind(c *call) protocol.Kind {
 // gaveUp ends a call whose reply nobody waits for any longer.
 func (n *node) gaveUp(c *call) {
 	if n.closeCall(c) {
-		n.deliver(letter{kind: replyKind(c), outcome: protocol.Unknown, own: true})
+		n.deliver(letter{kind: replyKind(c), outcome: protocol.Unknown})
 	}
 }
 

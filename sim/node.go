@@ -61,6 +61,9 @@ type node struct {
 	healthy      bool
 	standsSince  time.Duration
 	aim          protocol.Kind
+	quietUntil   time.Duration // on the monotonic clock: the store asked for it
+	disproved    string        // the version over which the last write was rejected
+	insisted     int           // how often it was shown since
 	bids         int           // in this candidacy
 	led          bool          // in this candidacy
 	resigned     uint64        // the term that was resigned last
@@ -75,7 +78,7 @@ type letter struct {
 	kind      protocol.Kind
 	state     *state
 	abandoned bool
-	own       bool // the reply to a call
+	base      string // the version that a write expected
 	outcome   protocol.Outcome
 	retry     time.Duration
 	to        string
@@ -137,6 +140,7 @@ func (n *node) boot() {
 	n.known, n.work = known{}, work{gen: n.work.gen + 1}
 	n.healthy = !n.cfg.HealthChecked
 	n.stopping, n.hasLeaving, n.resigned = false, false, 0
+	n.quietUntil, n.disproved = 0, ""
 	w.log.end(n.index, laneDown, w.now)
 	w.logf(int(n.index), "boot", "session %s, TTL %v, drain %v", n.session.name, n.cfg.TTL, n.cfg.Drain)
 	if n.cfg.HealthChecked {
@@ -205,7 +209,7 @@ func (n *node) startAs(kind protocol.Kind) {
 		return
 	}
 	n.on, n.stopping, n.hasLeaving = true, false, false
-	n.standsSince, n.aim, n.bids, n.led = n.w.now, kind, 0, false
+	n.standsSince, n.aim, n.bids, n.led, n.quietUntil = n.w.now, kind, 0, false, 0
 	n.deliver(letter{kind: kind})
 	if n.cfg.Watch && kind != protocol.Try {
 		n.subscribe()

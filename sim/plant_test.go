@@ -111,3 +111,20 @@ func build(t *testing.T, dir string, overlay map[string]string) string {
 	}
 	return binary
 }
+
+// The table in README.md names exactly the bugs that are planted, and the rules that catch them.
+func TestReadmeListsThePlantedBugs(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "| Planted bug | Found by |\n|---|---|\n")
+	table, _, _ := strings.Cut(rest, "\n\n")
+	var want strings.Builder
+	for _, b := range planted {
+		fmt.Fprintf(&want, "| %s | %s |\n", b.name, strings.ReplaceAll(b.rules, ",", ", "))
+	}
+	if table+"\n" != want.String() {
+		t.Errorf("the table in README.md should be\n%s", want.String())
+	}
+}

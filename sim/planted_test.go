@@ -350,6 +350,27 @@ var planted = []plantedBug{
 		edits: []edit{{"	m.wakeAt(now.Mono + min(left, m.cfg.TTL/20))\n	timeout", "	m.wakeAt(now.Mono + left)\n	timeout"}},
 	},
 
+	{
+		name: "the store's wish for a pause ignored", rules: "L5", file: "machine.go",
+		edits: []edit{{"	m.pause(now, max(wait, asked))\n", "	_ = asked\n	m.pause(now, wait)\n"}},
+	},
+	{
+		name: "bids again over what a conflict disproved", rules: "L5", file: "sight.go",
+		edits: []edit{{"	if s.proved(snap) {\n", "	if false {\n"}},
+	},
+	{
+		name: "a try leaves the seat although it is free", rules: "L1", file: "standing.go",
+		edits: []edit{{"	if m.aim != try && o.base", "	if m.aim != stand && o.base"}},
+	},
+	{
+		name: "work that ignores its context keeps the seat", rules: "S8", file: "draining.go",
+		edits: []edit{{"	case left <= 0:\n		m.overran()\n", ""}},
+	},
+	{
+		name: "bids again at once after too many failures", rules: "reserve", file: "machine.go",
+		edits: []edit{{"\"too many failures in a row\")\n		m.standOff(now)\n", "\"too many failures in a row\")\n"}},
+	},
+
 	// The store.
 	{
 		name: "version that recurs after a deletion", rules: "S5", file: "../../sim/store.go",

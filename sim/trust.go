@@ -83,6 +83,15 @@ func (w *World) mustEnd(n *node, session int, token uint32) {
 	}
 }
 
+// mustOverrun is the end of S8: work that does not return within its drain is reported, and the seat left to others.
+func (w *World) mustOverrun(n *node, gen uint32) {
+	k := &n.work
+	if n.running() && k.gen == gen && k.running && n.m.State() == protocol.Draining &&
+		n.read().Mono-k.ended.Mono >= n.cfg.Drain && w.now >= n.runsSince+w.noticeTime(n) {
+		w.fail(S8, int(n.index), "work of term %d has outlived its drain, and the seat is still held for it", k.token)
+	}
+}
+
 // openTrust begins an interval of trust. Two overlap if the other one stands when the later begins.
 func (w *World) openTrust(n *node) {
 	n.trust.open, n.trust.token = true, n.m.Token()

@@ -57,6 +57,8 @@ func (n *node) ended(now clock.Reading) {
 	case k.running:
 		left = protocol.Running
 		n.windDown()
+		n.w.afterDelay(n.w.trueTime(n.cfg.Drain)+n.w.noticeTime(n),
+			event{kind: evMustOverrun, node: n.index, gen: k.gen})
 	case k.handed:
 		left = protocol.HandedOut
 		if k.style == HandedEnd {

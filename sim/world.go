@@ -8,25 +8,26 @@ import (
 type eventKind uint8
 
 const (
-	evMailbox   eventKind = iota // node takes the next letter from its mailbox
-	evTimer                      // node's timer, gen
-	evSend                       // call arg leaves node
-	evArrive                     // call arg reaches the store; flag: its reply is suppressed
-	evReply                      // call arg's reply reaches node
-	evCancel                     // call arg returns since it was cancelled
-	evPush                       // state arg reaches node's subscription gen; flag: abandoned
-	evSubscribe                  // node's subscription gen is set up
-	evWork                       // leader work gen of node returns
-	evHandedEnd                  // the user of node, work gen, says that its work is done
-	evAsk                        // somebody asks node whether it leads
-	evStart                      // the user starts node's candidate
-	evRestart                    // a new process is started on node's machine
-	evResume                     // one reason for node not to run ends
-	evFault                      // a fault strikes
-	evHealed                     // fault arg ends, at node
-	evPhase                      // phase gen has taken its time
-	evFinale                     // step arg of the finale
-	evMustEnd                    // term gen of node's session arg must have ended by now
+	evMailbox     eventKind = iota // node takes the next letter from its mailbox
+	evTimer                        // node's timer, gen
+	evSend                         // call arg leaves node
+	evArrive                       // call arg reaches the store; flag: its reply is suppressed
+	evReply                        // call arg's reply reaches node
+	evCancel                       // call arg returns since it was cancelled
+	evPush                         // state arg reaches node's subscription gen; flag: abandoned
+	evSubscribe                    // node's subscription gen is set up
+	evWork                         // leader work gen of node returns
+	evHandedEnd                    // the user of node, work gen, says that its work is done
+	evAsk                          // somebody asks node whether it leads
+	evStart                        // the user starts node's candidate
+	evRestart                      // a new process is started on node's machine
+	evResume                       // one reason for node not to run ends
+	evFault                        // a fault strikes
+	evHealed                       // fault arg ends, at node
+	evPhase                        // phase gen has taken its time
+	evFinale                       // step arg of the finale
+	evMustOverrun                  // leader work gen of node must have been reported as overrun
+	evMustEnd                      // term gen of node's session arg must have ended by now
 	numEventKinds
 )
 
@@ -182,6 +183,8 @@ func (w *World) play(e *event) {
 		w.phaseOver(phase(e.gen))
 	case evFinale:
 		w.finaleStep(int(e.arg))
+	case evMustOverrun:
+		w.mustOverrun(n, e.gen)
 	case evMustEnd:
 		w.mustEnd(n, int(e.arg), e.gen)
 	}

@@ -295,10 +295,10 @@ func (m *Machine) wrote(now clock.Reading, in Input) {
 // conflict follows a write that found another version: ours may have landed before, by an attempt whose reply was
 // lost or that the library under the store repeated, so only a fresh look tells (S7).
 func (m *Machine) conflict(now clock.Reading, done call) {
+	m.sight.conflicted(done.base)
 	if m.sight.newest.Version != done.base && !m.sight.hasGap {
 		return // a newer record has arrived in the meantime, and was judged
 	}
-	m.sight.conflicted(done.base)
 	m.reload, m.term.doubts = true, 0
 	switch {
 	case done.purpose == Renew:
