@@ -149,6 +149,9 @@ func (w *World) await(old *node, successor string) {
 		silent = w.roundTrips(1) // a renewal of the dead may still be on its way
 	}
 	l.deadline = w.now + w.trueTime(silent) + l.bound
+	if w.plan.Finale == CrashAndRequests {
+		l.deadline += w.roundTrips(1) // a request may land just before the bid
+	}
 	if w.forked {
 		l.deadline += w.trueTime(2 * w.longest() / 3) // two conflicts on the way to what the store went back to
 	}
