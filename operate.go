@@ -56,10 +56,13 @@ func LiftPause(ctx context.Context, store Store, election string) (Record, error
 	})
 }
 
-// Forget empties the record of an election that nobody uses any more, down to a tombstone that keeps its token; the
-// next term goes on from there. A record that still names a leader is watched for one TTL first, and left alone, with
+// Forget empties the record of an election that nobody uses any more, down to a tombstone that keeps its token, and a
+// pause if there is one; the next term goes on from there. A record that still names a leader is watched for one TTL first, and left alone, with
 // [ErrHeld], if it changes meanwhile.
 func Forget(ctx context.Context, store Store, election string) error {
+	if err := CheckElection(election); err != nil {
+		return err
+	}
 	before, err := store.Load(ctx, election)
 	if err != nil {
 		return fmt.Errorf("tenure: forgetting the election: %w", err)
@@ -77,7 +80,9 @@ func Forget(ctx context.Context, store Store, election string) error {
 			r.Renewals != before.Record.Renewals) {
 			return ErrHeld
 		}
-		*r = Record{Token: r.Token, Renewals: r.Renewals + 1, TTL: r.TTL, Forgotten: true}
+		*r = Record{
+			Token: r.Token, Renewals: r.Renewals + 1, TTL: r.TTL, Forgotten: true, Pause: r.Pause, Extra: r.Extra,
+		}
 		return nil
 	})
 	return err

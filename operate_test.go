@@ -146,6 +146,28 @@ func TestUnknownFieldsSurvive(t *testing.T) {
 	})
 }
 
+func TestForgetKeepsAPause(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		if err := tenure.Forget(t.Context(), store, ""); !errors.Is(err, tenure.ErrConfig) {
+			t.Errorf("Forget of no name = %v", err)
+		}
+		if err := tenure.Forget(t.Context(), store, name); err != nil || !record(t, store).ElectedAt.IsZero() {
+			t.Errorf("Forget of what is not there = %v", err)
+		}
+		paused := tenure.Record{Token: 3, Pause: &tenure.Pause{By: "ops"}, Address: "10.0.0.1"}
+		paused.Extra = map[string]json.RawMessage{"colour": json.RawMessage(`"green"`)}
+		if _, err := store.CompareAndSwap(t.Context(), name, "", paused); err != nil {
+			t.Fatal(err)
+		}
+		if err := tenure.Forget(t.Context(), store, name); err != nil {
+			t.Errorf("Forget = %v", err)
+		}
+		if r := record(t, store); r.Token != 3 || !r.Forgotten || r.Pause == nil || r.Extra == nil || r.Address != "" {
+			t.Errorf("record = %+v", r)
+		}
+	})
+}
+
 func TestOperationsSettleWhatIsUnknown(t *testing.T) {
 	bubble(t, func(t *testing.T, inner *memory.Store) {
 		store := &away{Store: inner}
