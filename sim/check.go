@@ -225,9 +225,10 @@ func (w *World) checkEffect(n *node, e *protocol.Effect, now clock.Reading) {
 func (w *World) checkDone(n *node) {
 	l := &n.letter
 	free := l.kind == protocol.Loaded && l.outcome == protocol.OK && l.state.vacant() && l.state.record.Reserved == "" &&
-		!l.state.record.Paused && l.state == n.session.high
-	if n.aim == protocol.Try && n.bids == 0 && free && n.healthy && !n.led && !n.hasLeaving && n.resigned == 0 && !n.stopping && !w.forked &&
-		w.plan.TTLUnit == 0 {
+		!l.state.record.Paused && l.state == n.session.high &&
+		l.state == w.store.current // otherwise a conflict may have told it that this is an old look
+	willing := n.healthy && !n.led && !n.hasLeaving && n.resigned == 0 && !n.stopping
+	if n.aim == protocol.Try && n.bids == 0 && free && willing && !w.forked && w.plan.TTLUnit == 0 {
 		w.fail(L1, int(n.index), "a try finds the seat free, and does not bid")
 	}
 	gaveUp := n.aim == protocol.Stand || n.aim == protocol.StandOnce && !n.led
