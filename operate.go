@@ -57,8 +57,8 @@ func LiftPause(ctx context.Context, store Store, election string) (Record, error
 }
 
 // Forget empties the record of an election that nobody uses any more, down to a tombstone that keeps its token, and a
-// pause if there is one; the next term goes on from there. A record that still names a leader is watched for one TTL first, and left alone, with
-// [ErrHeld], if it changes meanwhile.
+// pause if there is one; the next term goes on from there. A record that still names a leader is watched for one TTL
+// first, and left alone, with [ErrHeld], if it changes meanwhile.
 func Forget(ctx context.Context, store Store, election string) error {
 	if err := CheckElection(election); err != nil {
 		return err
