@@ -227,7 +227,7 @@ func (w *World) checkDone(n *node) {
 	free := l.kind == protocol.Loaded && l.outcome == protocol.OK && l.state.vacant() && l.state.record.Reserved == "" &&
 		!l.state.record.Paused && l.state == n.session.high &&
 		l.state == w.store.current // otherwise a conflict may have told it that this is an old look
-	if seen, _ := n.m.Seen(n.read()); seen.Version != l.state.version {
+	if seen, _ := n.m.Seen(n.read()); free && seen.Version != l.state.version {
 		free = false // it has seen something lower, and now a vacancy that may have come of that: it is held (S13)
 	}
 	willing := n.healthy && !n.led && !n.hasLeaving && n.resigned == 0 && !n.stopping

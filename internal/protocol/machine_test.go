@@ -1,0 +1,440 @@
+package protocol
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/tenure-go/tenure/internal/clock"
+)
+
+// script steps one machine by hand, so that a test decides when each reply comes and what it says.
+type script struct {
+	*Machine
+	t   *testing.T
+	out []Effect // of the last step
+}
+
+func newScript(t *testing.T, change func(*Config)) *script {
+	c := testConfig("a")
+	if change != nil {
+		change(&c)
+	}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return &script{Machine: New(c, rand.NewPCG(1, 2)), t: t}
+}
+
+func (s *script) step(now clock.Reading, in Input) { s.out = s.Step(now, in) }
+
+// did returns the effect of the last step that does this.
+func (s *script) did(do Do) (Effect, bool) {
+	for _, e := range s.out {
+		if e.Do == do {
+			return e, true
+		}
+	}
+	return Effect{}, false
+}
+
+// must returns the effect of the last step that does this, which it has to have.
+func (s *script) must(do Do) Effect {
+	s.t.Helper()
+	e, ok := s.did(do)
+	if !ok {
+		s.t.Fatalf("as a %v it does not %v, but %v", s.State(), do, s.out)
+	}
+	return e
+}
+
+func (s *script) mustNot(do Do) {
+	s.t.Helper()
+	if e, ok := s.did(do); ok {
+		s.t.Fatalf("it does %v: %+v", do, e)
+	}
+}
+
+func written(version string, e Effect) Snapshot { return Snapshot{Version: version, Record: e.Record} }
+
+// bids has the machine stand over a missing record, and returns its bid, sent at one second.
+func (s *script) bids() Effect {
+	s.t.Helper()
+	s.step(at(time.Second), Input{Kind: Stand})
+	s.must(Load)
+	s.step(at(time.Second), Input{Kind: Loaded})
+	return s.must(Write)
+}
+
+// leads has the machine win a bid that was sent at one second.
+func (s *script) leads() Snapshot {
+	s.t.Helper()
+	won := written("v1", s.bids())
+	s.step(at(time.Second), Input{Kind: Wrote, Snapshot: won})
+	s.must(Elected)
+	return won
+}
+
+// runUntil lets time pass, and calls that it makes fail with the outcome.
+func (s *script) runUntil(from, to time.Duration, outcome Outcome) (calls int) {
+	for now := from; now <= to; now += 10 * time.Millisecond {
+		wake, ok := s.Wake()
+		for range 1000 {
+			if !ok || wake > now {
+				break
+			}
+			s.step(at(now), Input{Kind: Tick})
+			calls += s.fail(now, outcome)
+			wake, ok = s.Wake()
+		}
+	}
+	return calls
+}
+
+func (s *script) fail(now time.Duration, outcome Outcome) (calls int) {
+	for range 1000 {
+		kind := Loaded
+		if _, ok := s.did(Write); ok {
+			kind = Wrote
+		} else if _, ok := s.did(Load); !ok {
+			return calls
+		}
+		calls++
+		s.step(at(now), Input{Kind: kind, Outcome: outcome})
+	}
+	return calls
+}
+
+func TestS3LeaseCountsFromBeforeTheSending(t *testing.T) {
+	s := newScript(t, nil)
+	bid := s.bids()
+	s.step(at(3*time.Second), Input{Kind: Wrote, Snapshot: written("v1", bid)})
+	end := time.Second + s.cfg.Span()
+	if e := s.must(Elected); e.Until != at(end) {
+		t.Errorf("trusted until %v, not %v", e.Until, at(end))
+	}
+	if !s.Trusted(at(end-1)) || s.Trusted(at(end)) {
+		t.Error("the lease does not count from the sending")
+	}
+}
+
+func TestS3LateReplyIsNoWin(t *testing.T) {
+	s := newScript(t, nil)
+	bid := s.bids()
+	s.step(at(time.Second+s.cfg.Span()), Input{Kind: Wrote, Snapshot: written("v1", bid)})
+	s.mustNot(Elected)
+	if e := s.must(Write); e.Purpose != Bid || e.Token != bid.Token+1 {
+		t.Errorf("its own idle record is followed by %v of term %d", e.Purpose, e.Token)
+	}
+}
+
+func TestS4AnyClockEndsTheTrust(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	for name, now := range map[string]clock.Reading{
+		"monotonic": {Mono: time.Minute, Wall: time.Second, Boot: time.Second},
+		"wall":      {Mono: time.Second, Wall: time.Minute, Boot: time.Second},
+		"boot":      {Mono: time.Second, Wall: time.Second, Boot: time.Minute},
+	} {
+		if s.Trusted(now) {
+			t.Errorf("the %s clock alone ran on, and it still trusts itself", name)
+		}
+	}
+}
+
+func TestS4TrustDoesNotReturn(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	s.step(at(2*time.Second), Input{Kind: Distrust}) // somebody read a clock that was set back since
+	if e := s.must(Ended); e.Cause != LeaseExpired || s.Trusted(at(2*time.Second)) {
+		t.Errorf("cause %v, trusted %v", e.Cause, s.Trusted(at(2*time.Second)))
+	}
+}
+
+func TestS7RenewalInDoubtCountsOnceItIsSeen(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	s.step(at(4400*time.Millisecond), Input{Kind: Tick})
+	first := s.must(Write)
+	s.step(at(5*time.Second), Input{Kind: Wrote, Outcome: Unknown})
+	s.step(at(6*time.Second), Input{Kind: Tick})
+	if second := s.must(Write); second.Record.Renewals == first.Record.Renewals {
+		t.Fatalf("number %d is used twice", first.Record.Renewals)
+	}
+	s.step(at(6*time.Second), Input{Kind: Wrote, Outcome: Conflict})
+	s.must(Load)
+	s.step(at(6*time.Second), Input{Kind: Loaded, Snapshot: written("v2", first)})
+	if e := s.must(Extended); e.Until != at(4400*time.Millisecond+s.cfg.Span()) {
+		t.Errorf("trusted until %v", e.Until)
+	}
+}
+
+func TestS8OverrunWorkIsNeverReleasedAndHoldsUpTheNextCandidacy(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	s.step(at(2*time.Second), Input{Kind: Stop})
+	s.step(at(2*time.Second), Input{Kind: WorkChange, Work: Running})
+	s.step(at(4*time.Second), Input{Kind: Tick})
+	s.must(Overran)
+	s.must(Done)
+	s.mustNot(Write)
+	s.step(at(5*time.Second), Input{Kind: StandOnce})
+	if s.State() != Overrun {
+		t.Fatalf("with unreturned work it is %v", s.State())
+	}
+	s.step(at(6*time.Second), Input{Kind: WorkChange, Work: NoWork})
+	s.must(Load)
+	s.mustNot(Done)
+}
+
+func TestS8HandedOutLeadershipGetsItsWholeDrain(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	woken := time.Second + s.cfg.LeaseSpan() // a pause has eaten the lease
+	s.step(at(woken), Input{Kind: Tick})
+	s.must(Ended)
+	s.step(at(woken), Input{Kind: WorkChange, Work: HandedOut})
+	s.mustNot(Write)
+	s.step(at(woken+s.cfg.Drain-1), Input{Kind: Tick})
+	s.mustNot(Write)
+	s.step(at(woken+s.cfg.Drain), Input{Kind: Tick})
+	if e := s.must(Write); e.Purpose != Release {
+		t.Errorf("the drain is followed by a %v", e.Purpose)
+	}
+}
+
+func TestS9TTLThatTheStoreRoundsIsNotLedBy(t *testing.T) {
+	s := newScript(t, nil)
+	stored := written("v1", s.bids())
+	stored.Record.TTL -= time.Second
+	s.step(at(time.Second), Input{Kind: Wrote, Snapshot: stored})
+	s.mustNot(Elected)
+	if e := s.must(Write); e.Purpose != Release {
+		t.Errorf("the seat that it cannot lead from is not given back: %v", e.Purpose)
+	}
+}
+
+func TestS11DoneWaitsForTheCallInFlight(t *testing.T) {
+	s := newScript(t, func(c *Config) { c.Release = false })
+	s.leads()
+	s.step(at(4400*time.Millisecond), Input{Kind: Tick})
+	renewal := s.must(Write)
+	s.step(at(4500*time.Millisecond), Input{Kind: Stop})
+	s.step(at(4500*time.Millisecond), Input{Kind: WorkChange, Work: NoWork})
+	s.must(CancelCall)
+	s.mustNot(Done)
+	s.step(at(5*time.Second), Input{Kind: Wrote, Snapshot: written("v2", renewal)})
+	s.must(Done)
+	s.step(at(6*time.Second), Input{Kind: Pushed, Snapshot: held("v9", 9, 1)})
+	if len(s.out) > 0 {
+		t.Errorf("after it was done a push has effects: %v", s.out)
+	}
+}
+
+func TestS11StopMovesTheVersionOfABidInDoubt(t *testing.T) {
+	for _, release := range []bool{true, false} {
+		t.Run(fmt.Sprint("release ", release), func(t *testing.T) {
+			s := newScript(t, func(c *Config) { c.Release = release })
+			s.bids()
+			s.step(at(2*time.Second), Input{Kind: Wrote, Outcome: Unknown})
+			s.step(at(2*time.Second), Input{Kind: Stop})
+			s.step(at(3*time.Second), Input{Kind: Tick})
+			s.must(Load)
+			s.step(at(3*time.Second), Input{Kind: Loaded})
+			if e := s.must(Write); e.Purpose != Release || e.Base.Version != "" {
+				t.Errorf("it does not move the version: %+v", e)
+			}
+		})
+	}
+}
+
+// The same over its own idle record, with release on stop off: that must not hide the doubt.
+func TestS11StopMovesTheVersionOfItsOwnIdleRecord(t *testing.T) {
+	s := newScript(t, func(c *Config) { c.Release = false })
+	bid := s.bids()
+	s.step(at(time.Second+s.cfg.Span()), Input{Kind: Wrote, Snapshot: written("v1", bid)})
+	if e := s.must(Write); e.Purpose != Bid {
+		t.Fatalf("its idle record is followed by a %v", e.Purpose)
+	}
+	s.step(at(10*time.Second), Input{Kind: Wrote, Outcome: Unknown})
+	s.step(at(10*time.Second), Input{Kind: Stop})
+	s.step(at(11*time.Second), Input{Kind: Tick})
+	s.must(Load)
+	s.step(at(11*time.Second), Input{Kind: Loaded, Snapshot: written("v1", bid)})
+	if e := s.must(Write); e.Purpose != Release || e.Base.Version != "v1" {
+		t.Errorf("it leaves its bid in doubt: %+v", e)
+	}
+}
+
+// S13, L4: a lone candidate whose record the store has lost waits for a lease, and then leads again.
+func TestS13OwnRecordThatIsGoneIsWaitedForAndBidOver(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	s.step(at(4400*time.Millisecond), Input{Kind: Tick})
+	s.step(at(4400*time.Millisecond), Input{Kind: Wrote, Outcome: Conflict})
+	s.must(Load)
+	s.step(at(4400*time.Millisecond), Input{Kind: Loaded})
+	first := 4400 * time.Millisecond
+	s.step(at(4600*time.Millisecond), Input{Kind: Tick})
+	s.must(Load)
+	s.step(at(4600*time.Millisecond), Input{Kind: Loaded})
+	if e := s.must(Ended); e.Cause != Deposed {
+		t.Fatalf("the term ends for cause %v", e.Cause)
+	}
+	s.step(at(4600*time.Millisecond), Input{Kind: WorkChange, Work: NoWork})
+	for now := 4600 * time.Millisecond; ; now += 100 * time.Millisecond {
+		if e, ok := s.did(Write); ok {
+			if now < first+storyTTL || e.Base.Exists() || e.Token != 2 {
+				t.Errorf("at %v it bids %+v", now, e)
+			}
+			return
+		}
+		if now > first+storyTTL+time.Second {
+			t.Fatal("it never bids again")
+		}
+		if _, ok := s.did(Load); ok {
+			s.step(at(now), Input{Kind: Loaded})
+			continue
+		}
+		s.step(at(now), Input{Kind: Tick})
+	}
+}
+
+// L4: the store has gone back to a version that a conflict disproved. Two looks may be old states, the third is not.
+func TestL4DisprovedVersionIsBelievedWhenTheStoreInsists(t *testing.T) {
+	s := newScript(t, nil)
+	vacant := Snapshot{Version: "v5", Record: Record{Token: 5, Renewals: 3, TTL: storyTTL}}
+	s.step(at(0), Input{Kind: Stand})
+	s.step(at(0), Input{Kind: Loaded, Snapshot: vacant})
+	s.must(Write)
+	s.step(at(0), Input{Kind: Wrote, Outcome: Conflict})
+	for now := time.Duration(0); now < 2*storyTTL; now += 50 * time.Millisecond {
+		if _, ok := s.did(Write); ok {
+			if now < storyTTL {
+				t.Errorf("it bids at %v, though what had replaced the version may still be led by", now)
+			}
+			return
+		}
+		if _, ok := s.did(Load); ok {
+			s.step(at(now), Input{Kind: Loaded, Snapshot: vacant})
+		} else {
+			s.step(at(now), Input{Kind: Tick})
+		}
+	}
+	t.Error("it reads for ever and never bids")
+}
+
+func TestPausedStateIsNotBidFromInAGap(t *testing.T) {
+	s := newScript(t, nil)
+	s.step(at(0), Input{Kind: Stand})
+	paused := Snapshot{Version: "v5", Record: Record{Token: 5, Renewals: 3, TTL: storyTTL, Paused: true}}
+	s.step(at(0), Input{Kind: Loaded, Snapshot: paused})
+	s.step(at(3*time.Second), Input{Kind: Tick})
+	s.must(Load)
+	s.step(at(3*time.Second), Input{Kind: Loaded}) // a stale read, from before there was a record
+	s.mustNot(Write)
+}
+
+func TestCandidacyForOneTermGoesOnAfterVacatingAnIdleRecord(t *testing.T) {
+	s := newScript(t, nil)
+	s.step(at(time.Second), Input{Kind: StandOnce})
+	s.step(at(time.Second), Input{Kind: Loaded})
+	bid := s.must(Write)
+	s.step(at(time.Second), Input{Kind: Unhealthy})
+	s.step(at(2*time.Second), Input{Kind: Wrote, Snapshot: written("v1", bid)})
+	s.mustNot(Elected)
+	release := s.must(Write)
+	s.step(at(2*time.Second), Input{Kind: Wrote, Snapshot: written("v2", release)})
+	s.mustNot(Done)
+	s.step(at(3*time.Second), Input{Kind: Healthy})
+	if e := s.must(Write); e.Purpose != Bid {
+		t.Errorf("healthy again, it does a %v", e.Purpose)
+	}
+}
+
+// L3: whatever pause the back-off asks for, a lost renewal leaves time for another call as Config.Check promises.
+func TestL3PauseLeavesTimeForAnotherRenewal(t *testing.T) {
+	s := newScript(t, func(c *Config) {
+		c.Drain, c.CallTimeout = 0, c.TTL/20
+		c.RenewEvery = c.Span() - 2*c.CallTimeout
+		c.Backoff = Backoff{Initial: c.TTL, Max: c.TTL, Factor: 1}
+	})
+	s.leads()
+	due := time.Second + s.cfg.RenewEvery
+	s.step(at(due), Input{Kind: Tick})
+	lost := s.must(Write)
+	now := due + lost.Timeout
+	s.step(at(now), Input{Kind: Wrote, Outcome: Unknown})
+	for end := time.Second + s.cfg.Span(); now < end; now += 10 * time.Millisecond {
+		s.step(at(now), Input{Kind: Tick})
+		if _, ok := s.did(Write); ok {
+			if left := end - now; left < s.cfg.CallTimeout-200*time.Millisecond {
+				t.Errorf("the next renewal has %v", left)
+			}
+			return
+		}
+	}
+	t.Error("the lease ends without another renewal")
+}
+
+// L5: a store that fails at once is not called without a pause, in any state.
+func TestL5FailingStoreIsSpared(t *testing.T) {
+	for _, outcome := range []Outcome{NotApplied, Permanent, Unknown, Conflict} {
+		t.Run(outcome.String(), func(t *testing.T) {
+			s := newScript(t, nil)
+			s.leads()
+			s.step(at(2*time.Second), Input{Kind: Resign})
+			s.step(at(2*time.Second), Input{Kind: WorkChange, Work: NoWork})
+			calls := s.fail(2*time.Second, outcome) + s.runUntil(2*time.Second, 2*time.Second+storyTTL, outcome)
+			if calls > 150 {
+				t.Errorf("%d calls in one TTL", calls)
+			}
+		})
+	}
+}
+
+func TestRequestToAnotherTermIsNotObeyed(t *testing.T) {
+	for _, test := range []struct {
+		token uint64
+		ends  bool
+	}{{0, false}, {1, true}, {2, false}} {
+		s := newScript(t, func(c *Config) { c.Watch = true })
+		s.step(at(0), Input{Kind: Stand})
+		s.step(at(time.Second), Input{Kind: Pushed})
+		won := written("v1", s.must(Write))
+		s.step(at(time.Second), Input{Kind: Wrote, Snapshot: won})
+		won.Version, won.Record.Request = "v2", Request{Token: test.token, To: "b"}
+		s.step(at(2*time.Second), Input{Kind: Pushed, Snapshot: won})
+		if _, ended := s.did(Ended); ended != test.ends {
+			t.Errorf("a request to term %d ends term 1: %v", test.token, ended)
+		}
+	}
+}
+
+// L5: a bid is in doubt over a missing record, and the store holds an older one: the release is not tried again and again.
+func TestL5ReleaseThatConflictsIsNotRepeated(t *testing.T) {
+	s := newScript(t, nil)
+	s.step(at(0), Input{Kind: Stand})
+	s.step(at(0), Input{Kind: Loaded, Snapshot: Snapshot{Record: Record{Token: 5}}})
+	s.must(Write)
+	s.step(at(0), Input{Kind: Wrote, Outcome: Unknown})
+	s.step(at(0), Input{Kind: Stop})
+	older := Snapshot{Version: "v3", Record: Record{Token: 3, Renewals: 1, TTL: storyTTL}}
+	writes := 0
+	for now := 200 * time.Millisecond; s.State() != Off; now += time.Millisecond {
+		if _, ok := s.did(Write); ok {
+			if writes++; writes > 5 {
+				t.Fatal("it writes again and again")
+			}
+			s.step(at(now), Input{Kind: Wrote, Outcome: Conflict})
+		} else if _, ok := s.did(Load); ok {
+			s.step(at(now), Input{Kind: Loaded, Snapshot: older})
+		} else {
+			s.step(at(now), Input{Kind: Tick})
+		}
+	}
+	if writes == 0 {
+		t.Error("it never tried")
+	}
+}
