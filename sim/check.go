@@ -15,6 +15,10 @@ func (w *World) delivered(n *node, l *letter, now clock.Reading) {
 	case protocol.Loaded, protocol.Wrote:
 		n.awaits = false
 		w.heard(n, l, now)
+	case protocol.WorkChange:
+		if n.work.reported < 0 {
+			n.work.reported = w.now
+		}
 	case protocol.Pushed:
 		n.quietUntil = 0 // what is pushed may be acted upon
 	}

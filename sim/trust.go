@@ -87,7 +87,8 @@ func (w *World) mustEnd(n *node, session int, token uint32) {
 func (w *World) mustOverrun(n *node, gen uint32) {
 	k := &n.work
 	if n.running() && k.gen == gen && k.running && n.m.State() == protocol.Draining &&
-		n.read().Mono-k.ended.Mono >= n.cfg.Drain && w.now >= n.runsSince+w.noticeTime(n) {
+		k.reported >= 0 && n.read().Mono-k.ended.Mono >= n.cfg.Drain &&
+		w.now >= max(k.reported, n.runsSince)+w.noticeTime(n) {
 		w.fail(S8, int(n.index), "work of term %d has outlived its drain, and the seat is still held for it", k.token)
 	}
 }

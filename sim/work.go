@@ -17,6 +17,7 @@ type work struct {
 
 	hasEnded bool
 	ended    clock.Reading // when the work was told to stop
+	reported time.Duration // when the machine learned what remained of it, -1 while it has not
 	late     bool          // it would have returned while the process did not run
 	lateKind eventKind
 }
@@ -51,13 +52,13 @@ func (n *node) workIn(d time.Duration) {
 // ended tells the work to stop, and reports what remains of it.
 func (n *node) ended(now clock.Reading) {
 	k := &n.work
-	k.ended, k.hasEnded = now, true
+	k.ended, k.hasEnded, k.reported = now, true, -1
 	left := protocol.NoWork
 	switch {
 	case k.running:
 		left = protocol.Running
 		n.windDown()
-		n.w.afterDelay(n.w.trueTime(n.cfg.Drain)+n.w.noticeTime(n),
+		n.w.afterDelay(n.w.trueTime(n.cfg.Drain+n.cfg.TTL)+n.w.noticeTime(n), // the report may wait behind others
 			event{kind: evMustOverrun, node: n.index, gen: k.gen})
 	case k.handed:
 		left = protocol.HandedOut
