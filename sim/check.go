@@ -136,7 +136,7 @@ func (w *World) checkRelease(n *node, c *call, r *protocol.Record, now clock.Rea
 	if k.running {
 		w.fail(S8, node, "it releases while work of term %d has not returned", k.token)
 	}
-	if k.handed && c.from.record.Token == k.token && !w.handedOver(n, now) {
+	if k.handed && c.from.record.Token == k.token && !k.passed && !w.handedOver(n, now) {
 		w.fail(S8, node, "it releases before the drain of term %d has passed", k.token)
 	}
 	if r.Paused != c.from.record.Paused {
@@ -308,6 +308,9 @@ func (w *World) stepped(n *node, l *letter, before protocol.State, now clock.Rea
 	}
 	if state == protocol.Leading && !n.healthy {
 		w.fail(Health, int(n.index), "it leads though its health check has failed")
+	}
+	if before == protocol.Draining && state != protocol.Draining && w.handedOver(n, now) {
+		n.work.passed = true
 	}
 	w.checkTrust(n, l, now)
 	w.checkWin(n, l, before, now)

@@ -18,6 +18,7 @@ type work struct {
 	hasEnded bool
 	ended    clock.Reading // when the work was told to stop
 	reported time.Duration // when the machine learned what remained of it, -1 while it has not
+	passed   bool          // the drain was over; a clock that is set back later changes nothing about that
 	late     bool          // it would have returned while the process did not run
 	lateKind eventKind
 }
@@ -36,7 +37,7 @@ func (n *node) elected(e *protocol.Effect) {
 	n.w.Coverage.style(style)
 	k := &n.work
 	k.gen++
-	k.style, k.token, k.hasEnded, k.late = style, e.Token, false, false
+	k.style, k.token, k.hasEnded, k.passed, k.late = style, e.Token, false, false, false
 	k.handed = style == Handed || style == HandedEnd
 	k.running = !k.handed
 	n.w.log.begin(n.index, laneWork, e.Token, n.w.now, "")
