@@ -98,10 +98,7 @@ func (w *World) finaleStep(step int) {
 	case stepSettle:
 		w.settleIfLed()
 	case stepRequest:
-		if w.plan.Finale == CrashAndRequests && w.phase == finale {
-			w.askLeader(AskWrongTerm)
-			w.afterDelay(l.leader.cfg.TTL/3, event{kind: evFinale, arg: stepRequest})
-		}
+		w.requestWhileWaiting()
 	case stepReturn:
 		w.thawAll()
 		if w.plan.Finale == LongOutage {
@@ -121,6 +118,18 @@ func (w *World) finaleStep(step int) {
 		}
 		w.resumeElection()
 	}
+}
+
+// requestWhileWaiting adds requests to the record of the dead leader for as long as its lease is counted, which they must
+// not begin anew. After that they would only compete with the bids: whoever writes all the time starves everybody.
+func (w *World) requestWhileWaiting() {
+	l := &w.liveness
+	ttl := l.leader.cfg.TTL
+	if w.plan.Finale != CrashAndRequests || w.phase != finale || w.now > l.awaited+ttl*8/10 {
+		return
+	}
+	w.askLeader(AskWrongTerm)
+	w.afterDelay(ttl/3, event{kind: evFinale, arg: stepRequest})
 }
 
 // settleIfLed ends the healing if somebody leads by now; otherwise the next one who does will.
