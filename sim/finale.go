@@ -120,8 +120,8 @@ func (w *World) finaleStep(step int) {
 	}
 }
 
-// requestWhileWaiting adds requests to the record of the dead leader for as long as its lease is counted, which they must
-// not begin anew. After that they would only compete with the bids: whoever writes all the time starves everybody.
+// requestWhileWaiting adds requests to the record of the dead leader for as long as its lease is counted, which they
+// must not begin anew. After that they would only compete with the bids: whoever writes all the time starves everybody.
 func (w *World) requestWhileWaiting() {
 	l := &w.liveness
 	ttl := l.leader.cfg.TTL
