@@ -20,7 +20,7 @@ type Leadership struct {
 // until it leads, and returns the term. ctx bounds the campaign alone; the term outlives it. If ctx ends first the
 // candidate leaves the election and ctx's error is returned. Other errors are those of Run, and [ErrStopped].
 func (c *Candidate) Campaign(ctx context.Context) (*Leadership, error) {
-	s, err := c.begin(ctx, campaigning, protocol.StandOnce)
+	s, err := c.begin(ctx, protocol.StandOnce)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,6 @@ type Candidate struct {
 
 	mu      sync.Mutex // guards the machine between steps, and all below
 	machine *protocol.Machine
-	mode    mode
 	stint   *stint // nil while the candidate is idle
 	history ring
 	vitals  vitals
@@ -41,17 +40,6 @@ type vitals struct {
 	margin      time.Duration
 	sent        time.Duration // monotonic reading before the call in flight
 }
-
-// mode is which of the public calls the candidate is busy with.
-type mode uint8
-
-const (
-	idle mode = iota
-	running
-	started
-	campaigning
-	trying
-)
 
 // New returns a candidate of the election in store. The error wraps [ErrConfig] and names what is wrong: a name, or
 // options that contradict each other or cannot be safe. Nothing is sent to the store yet.

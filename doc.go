@@ -31,6 +31,8 @@
 //     there.
 //   - A store that loses acknowledged writes can let a newcomer lead beside a leader that it cannot know of, or hand
 //     out a token again. [Guarantee] tells which stores can.
+//   - A machine that is suspended while its wall clock is set back: the clock that counts suspension is read at every
+//     step of a candidate, a twentieth of the TTL apart, but not at every question, which it would make dear.
 //   - Clocks whose rates are wrong by more than [WithClockError], and virtual machines restored from a snapshot, which
 //     stop every clock there is.
 //

@@ -21,7 +21,7 @@ import (
 // After a term that was lost it stands again; fn's error is then no more than logged. A panic in fn ends the term,
 // gives the seat back, and goes on.
 func (c *Candidate) Run(ctx context.Context, fn func(ctx context.Context, term Term) error) error {
-	s, err := c.begin(ctx, running, protocol.Stand)
+	s, err := c.begin(ctx, protocol.Stand)
 	if err != nil {
 		return err
 	}

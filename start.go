@@ -12,7 +12,7 @@ import (
 // effect. Ask IsLeader, Term and RunIfLeader, or observe events. It returns at once; the error is [ErrRunning] or
 // [ErrGrade]. Failures of the store, permanent ones too, are retried for as long as it takes.
 func (c *Candidate) Start(ctx context.Context) error {
-	_, err := c.begin(ctx, started, protocol.Stand)
+	_, err := c.begin(ctx, protocol.Stand)
 	return err
 }
 
@@ -84,7 +84,7 @@ func (c *Candidate) present() *stint {
 // ctx bounds the wait: when it ends the attempt is withdrawn and its error returned. While the candidate runs already
 // nothing is sent, and the answer is that of IsLeader. A failure of the store is returned as it is.
 func (c *Candidate) TryAcquire(ctx context.Context) (won bool, err error) {
-	s, err := c.begin(ctx, trying, protocol.Try)
+	s, err := c.begin(ctx, protocol.Try)
 	if errors.Is(err, ErrRunning) {
 		return c.IsLeader(), nil
 	}

@@ -29,17 +29,17 @@ type stint struct {
 }
 
 // begin starts a stint for one of the public calls. One of Run or Start ends with ctx.
-func (c *Candidate) begin(ctx context.Context, m mode, kind protocol.Kind) (*stint, error) {
+func (c *Candidate) begin(ctx context.Context, kind protocol.Kind) (*stint, error) {
 	if err := c.checkGrade(ctx); err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mode != idle {
+	if c.stint != nil {
 		return nil, ErrRunning
 	}
 	s := &stint{c: c, base: context.WithoutCancel(ctx), news: make(chan struct{}, 1), done: make(chan struct{})}
-	c.mode, c.stint = m, s
+	c.stint = s
 	c.inbox.clear()
 	if l := c.current.Load(); l != nil {
 		l.report() // work of an earlier stint may still run
@@ -103,7 +103,7 @@ func (s *stint) close() {
 	}
 	s.emit(Event{Kind: EventStopped, Reason: "nothing is left to do"})
 	c.mu.Lock()
-	c.mode, c.stint = idle, nil
+	c.stint = nil
 	c.mu.Unlock()
 	close(s.done)
 }
