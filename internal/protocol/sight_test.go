@@ -80,3 +80,22 @@ func TestSightKeepsAGapBesideTheNewest(t *testing.T) {
 		t.Errorf("once the history goes on: %+v", o)
 	}
 }
+
+// A vacant record bears no session. One that comes back after a gap under another version may have been written over
+// what was lost, and ends no wait (S13); the very one that was seen before does.
+func TestSightHoldsAVacancyThatCameBack(t *testing.T) {
+	vacant := Snapshot{Version: "v1", Record: Record{Token: 5, Renewals: 1, TTL: storyTTL}}
+	back := vacant
+	back.Version = "v2"
+	for _, test := range []struct {
+		snap Snapshot
+		want verdict
+	}{{vacant, same}, {back, lower}} {
+		s := sight{}
+		s.observe(0, vacant)
+		s.observe(time.Second, Snapshot{})
+		if got := s.observe(2*time.Second, test.snap); got != test.want {
+			t.Errorf("version %s: verdict %v, want %v", test.snap.Version, got, test.want)
+		}
+	}
+}
