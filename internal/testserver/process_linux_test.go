@@ -1,0 +1,165 @@
+package testserver
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain is a server itself, with a child that is one too, if the test started it as such.
+func TestMain(m *testing.M) {
+	if addr := os.Getenv("TESTSERVER_SERVE"); addr != "" {
+		serve(addr)
+	}
+	os.Exit(m.Run())
+}
+
+func serve(addrs string) {
+	addr, rest, more := strings.Cut(addrs, ",")
+	if more {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), "TESTSERVER_SERVE="+rest)
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("serving", addr)
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintln(conn, os.Getpid(), os.Getuid())
+		conn.Close()
+	}
+}
+
+// startPair runs a server whose child is another one.
+func startPair(t *testing.T) (p *Process, parent, child string) {
+	t.Helper()
+	parent, child = Addr(Port(t)), Addr(Port(t))
+	return Start(t, Command{
+		Program: os.Args[0],
+		Env:     []string{"TESTSERVER_SERVE=" + parent + "," + child},
+		Ready:   func(ctx context.Context) error { return errors.Join(Dial(parent)(ctx), Dial(child)(ctx)) },
+	}), parent, child
+}
+
+// answer asks a server for its process ID and user.
+func answer(addr string, patience time.Duration) (pid, uid int, err error) {
+	conn, err := net.DialTimeout("tcp", addr, patience)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(patience))
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		return 0, 0, err
+	}
+	_, err = fmt.Sscan(line, &pid, &uid)
+	return pid, uid, err
+}
+
+func mustAnswer(t *testing.T, addr string) int {
+	t.Helper()
+	pid, _, err := answer(addr, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+func TestStartStopAndStartAgain(t *testing.T) {
+	p, parent, _ := startPair(t)
+	if got := mustAnswer(t, parent); got != p.PID() {
+		t.Errorf("process %d answers, want %d", got, p.PID())
+	}
+	p.Kill()
+	if _, _, err := answer(parent, time.Second); err == nil {
+		t.Error("a killed server answers")
+	}
+	p.Start()
+	mustAnswer(t, parent)
+	if log := p.Log(); strings.Count(log, "serving "+parent) != 2 {
+		t.Errorf("the log is %q, want two starts", log)
+	}
+}
+
+func TestKillReachesChildren(t *testing.T) {
+	p, _, child := startPair(t)
+	mustAnswer(t, child)
+	p.Kill()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // it is nobody's child now
+		if _, _, err := answer(child, time.Second); err != nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the child outlives the kill")
+		}
+	}
+}
+
+func TestFreezeReachesChildrenAndEndsWithThaw(t *testing.T) {
+	p, parent, child := startPair(t)
+	p.Freeze()
+	for _, addr := range []string{parent, child} {
+		if _, _, err := answer(addr, 50*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("a frozen server answers with %v, want silence", err)
+		}
+	}
+	p.Thaw()
+	mustAnswer(t, parent)
+	mustAnswer(t, child)
+}
+
+func TestStopEndsAFrozenServer(t *testing.T) {
+	addr := Addr(Port(t))
+	p := Start(t, Command{Program: os.Args[0], Env: []string{"TESTSERVER_SERVE=" + addr}, Ready: Dial(addr)})
+	p.Freeze()
+	p.Stop()
+	if _, _, err := answer(addr, time.Second); err == nil {
+		t.Error("a stopped server answers")
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Setenv("TENURE_SERVER_NATS_SERVER", os.Args[0])
+	if got := Find(t, "nats-server"); got != os.Args[0] {
+		t.Errorf("found %q, want what the variable names", got)
+	}
+	t.Setenv("TENURE_SERVER_NATS_SERVER", "")
+	t.Setenv("TENURE_CACHE", t.TempDir())
+	for _, needed := range []string{"", "1"} {
+		t.Setenv("TENURE_NEED_SERVERS", needed)
+		r := &recorder{TB: t}
+		Find(r, "nats-server")
+		if r.failed != (needed != "") || !strings.Contains(r.said, "bash .ci/servers nats-server") {
+			t.Errorf("needed %q: failed %v, said %q", needed, r.failed, r.said)
+		}
+	}
+}
+
+// recorder notes what would end the test.
+type recorder struct {
+	TB
+	said   string
+	failed bool
+}
+
+func (r *recorder) Skipf(format string, args ...any) { r.said = fmt.Sprintf(format, args...) }
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.said, r.failed = fmt.Sprintf(format, args...), true
+}
