@@ -12,7 +12,7 @@ import (
 func toProtocol(s Snapshot) protocol.Snapshot {
 	r := s.Record
 	out := protocol.Snapshot{
-		Version: string(s.Version), Abandoned: s.Abandoned, Origin: &s.Record,
+		Version: string(s.Version), Abandoned: s.Abandoned, Revoked: s.Revoked, Origin: &s.Record,
 		Record: protocol.Record{
 			Token: r.Token, Renewals: r.Renewals, Leader: r.Leader, Session: r.Session, TTL: r.TTL,
 			Reserved: r.Reserved, Paused: r.Pause != nil,
@@ -66,4 +66,5 @@ var causes = map[protocol.Cause]error{
 	protocol.Resigned:     ErrResigned,
 	protocol.Sick:         ErrUnhealthy,
 	protocol.Stopped:      ErrStopped,
+	protocol.Revoked:      ErrRevoked,
 }

@@ -43,6 +43,8 @@ var (
 	ErrLeaseExpired = errors.New("tenure: the lease expired")
 	// ErrDeposed: the store holds another leader's record, or none of ours.
 	ErrDeposed = errors.New("tenure: deposed")
+	// ErrRevoked: the store lost something besides the record that the term rested on, such as a session lock.
+	ErrRevoked = errors.New("tenure: the store no longer vouches for the term")
 	// ErrResigned: the leader resigned, by its own call, on request, or because the election was paused.
 	ErrResigned = errors.New("tenure: resigned")
 	// ErrUnhealthy: the health check failed, or too many renewals in a row did (see [WithMaxFailures]).

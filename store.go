@@ -24,6 +24,12 @@ type Snapshot struct {
 	// once. Only a store that can vouch for the death of a process may set it, as a kernel lock on a local file
 	// system of the same host and boot does. The loss of a session at a server proves nothing of the kind.
 	Abandoned bool
+
+	// Revoked says that the store no longer vouches for the recorded term: something else that it rests on, such as
+	// a session lock at a server, is lost. The candidate that leads under it stops at once, drains, and gives the
+	// seat back; nobody else takes note. Only a store through which that candidate was elected sets it, and then in
+	// every later Snapshot of that term.
+	Revoked bool
 }
 
 // Exists reports whether the store held a record.

@@ -34,6 +34,8 @@ func (w *World) strike(f Fault, n *node, d time.Duration) bool {
 		w.strikeStore(f, d)
 	case Sickness, UserResigns, UserStops:
 		return w.strikeUser(f, n, d)
+	case Revocation:
+		return n.revoke()
 	case FailOver, Restore, DeleteByHand:
 		return w.strikeHistory(f)
 	default:

@@ -309,6 +309,9 @@ func (w *World) stepped(n *node, l *letter, before protocol.State, now clock.Rea
 	if state == protocol.Leading && !n.healthy {
 		w.fail(Health, int(n.index), "it leads though its health check has failed")
 	}
+	if l.revoked && state == protocol.Leading && n.m.Token() == l.state.record.Token {
+		w.fail(Revoking, int(n.index), "term %d leads on though it was revoked", n.m.Token())
+	}
 	if before == protocol.Draining && state != protocol.Draining && w.handedOver(n, now) {
 		n.work.passed = true
 	}

@@ -111,7 +111,7 @@ var styleNames = [numStyles]string{
 	"returns in time", "returns at once", "ignores its context", "returns by itself", "handed out", "handed out, ends",
 }
 
-var causeNames = [...]string{"lease expired", "deposed", "resigned", "sick", "stopped"}
+var causeNames = [...]string{"lease expired", "deposed", "resigned", "sick", "stopped", "revoked"}
 
 // tables names what is counted, and how many of each there are.
 var tables = [numTables]struct {

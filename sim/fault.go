@@ -22,6 +22,7 @@ const (
 	Throttling                 // calls are refused, with a time to wait
 	WatchSilent                // the watch stops delivering without a word
 	WatchBreaks                // the watch is interrupted, and says so
+	Revocation                 // the store no longer vouches for the leader's term
 	Sickness                   // the health check fails
 	UserResigns                // with or without a successor
 	UserStops                  // and starts again
@@ -59,6 +60,7 @@ var faults = [numFaults]struct {
 	Throttling:    {name: "throttling"},
 	WatchSilent:   {name: "watch silent", push: true},
 	WatchBreaks:   {name: "watch interrupted", push: true},
+	Revocation:    {name: "term revoked", push: true},
 	Sickness:      {name: "health check failed"},
 	UserResigns:   {name: "user resigns"},
 	UserStops:     {name: "user stops"},

@@ -78,6 +78,7 @@ type letter struct {
 	kind      protocol.Kind
 	state     *state
 	abandoned bool
+	revoked   bool
 	base      string // the version that a write expected
 	outcome   protocol.Outcome
 	retry     time.Duration
@@ -309,7 +310,9 @@ func snapshotOf(l *letter) protocol.Snapshot {
 	if st == nil {
 		return protocol.Snapshot{}
 	}
-	return protocol.Snapshot{Version: st.version, Record: st.record, Abandoned: l.abandoned, Origin: st}
+	return protocol.Snapshot{
+		Version: st.version, Record: st.record, Abandoned: l.abandoned, Revoked: l.revoked, Origin: st,
+	}
 }
 
 // carryOut does what one effect asks for.

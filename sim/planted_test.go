@@ -338,6 +338,10 @@ var planted = []plantedBug{
 		more:  []patch{{file: "leading.go", edits: []edit{{"	case !m.healthy:\n		m.end(now, Sick, \"the health check failed\")\n", ""}}}},
 	},
 	{
+		name: "leads on when revoked", rules: "revoking", file: "machine.go",
+		edits: []edit{{"	if s.Revoked && m.ours(s.Record) {", "	if false {"}},
+	},
+	{
 		name: "successor forgotten", rules: "reserve", file: "leading.go",
 		edits: []edit{{"	m.term.keepFor = to\n", ""}},
 	},

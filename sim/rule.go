@@ -33,6 +33,7 @@ const (
 	Reserve
 	Fields
 	Health
+	Revoking
 	numRules
 )
 
@@ -60,6 +61,7 @@ var rules = [numRules]struct{ name, text string }{
 	Reserve:  {"reserve", "a seat kept for one candidate is left to it for a TTL, and one that was resigned to others"},
 	Fields:   {"fields", "fields of the record that a candidate does not know survive its writes"},
 	Health:   {"health", "a candidate whose health check fails neither leads on nor is elected"},
+	Revoking: {"revoking", "a term for which the store no longer vouches ends at once"},
 }
 
 // String returns the rule's name.

@@ -84,6 +84,16 @@ func (n *node) pushed(gen uint32, st *state, abandoned bool) {
 	}
 }
 
+// revoke tells a process that the store no longer vouches for its term, by whatever state of it was written last.
+func (n *node) revoke() bool {
+	st := n.session.high
+	if !n.on || st == nil || st.owner != n.session || st.record.Vacant() {
+		return false
+	}
+	n.deliver(letter{kind: protocol.Pushed, state: st, revoked: true})
+	return true
+}
+
 // interrupt breaks the watch, which the process is told; it is restored later.
 func (n *node) interrupt() {
 	if !n.sub.live {

@@ -4,7 +4,7 @@
 //
 //	           Stand, Try                    bid landed
 //	Off ───────────────────▶ Standing ─────────────────────▶ Leading
-//	 ▲                        ▲  ▲  │                           │ lease expired, deposed,
+//	 ▲                        ▲  ▲  │                           │ lease expired, deposed, revoked,
 //	 │                        │  │  │ stopped with a            │ resigned, unhealthy, stopped
 //	 │                        │  │  │ write in doubt            ▼
 //	 │   vacated, or nothing  │  │  └────────────┐           Draining ── drain passed, work remains ──▶ Overrun

@@ -58,6 +58,7 @@ const (
 	Resigned
 	Sick
 	Stopped
+	Revoked
 )
 
 // Effect is one thing to do.

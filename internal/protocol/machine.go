@@ -350,6 +350,9 @@ func (m *Machine) see(now clock.Reading, s Snapshot) verdict {
 	case same:
 		m.landed(now, s.Record)
 	}
+	if s.Revoked && m.ours(s.Record) { // whatever else the snapshot is: what was revoked does not come back
+		m.end(now, Revoked, "the store no longer vouches for the term")
+	}
 	return v
 }
 

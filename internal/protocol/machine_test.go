@@ -129,6 +129,38 @@ func TestS3LateReplyIsNoWin(t *testing.T) {
 	}
 }
 
+func TestRevokedTermEndsAtOnceAndGivesTheSeatBack(t *testing.T) {
+	s := newScript(t, nil)
+	won := s.leads()
+	won.Revoked = true
+	s.step(at(2*time.Second), Input{Kind: Pushed, Snapshot: won})
+	if e := s.must(Ended); e.Cause != Revoked || s.Trusted(at(2*time.Second)) {
+		t.Errorf("the end: %v", e)
+	}
+	s.step(at(2*time.Second), Input{Kind: WorkChange, Work: NoWork})
+	if e := s.must(Write); e.Purpose != Release || !e.Record.Vacant() || e.Record.Token != won.Record.Token {
+		t.Errorf("what follows the end: %v", e)
+	}
+}
+
+func TestRevokedTermOfAnotherIsNotOurs(t *testing.T) {
+	s := newScript(t, nil)
+	won := s.leads()
+	for name, change := range map[string]func(*Record){
+		"session": func(r *Record) { r.Session += "x" },
+		"token":   func(r *Record) { r.Token-- },
+	} {
+		other := won
+		other.Revoked = true
+		change(&other.Record)
+		other.Record.Renewals = 0 // an old state, which alone deposes nobody
+		s.step(at(2*time.Second), Input{Kind: Pushed, Snapshot: other})
+		if s.State() != Leading {
+			t.Errorf("with another %s the term ends", name)
+		}
+	}
+}
+
 func TestS4AnyClockEndsTheTrust(t *testing.T) {
 	s := newScript(t, nil)
 	s.leads()

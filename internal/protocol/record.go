@@ -47,6 +47,7 @@ type Snapshot struct {
 	Version   string
 	Record    Record
 	Abandoned bool
+	Revoked   bool // the store no longer vouches for the term that the record is of
 	// Origin is the runtime's own; it comes back with every Write that starts from this snapshot.
 	Origin any
 }

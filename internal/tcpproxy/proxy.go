@@ -133,8 +133,6 @@ func (p *Proxy) Connections() int {
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.closed = true
-	p.requests.release()
-	p.replies.release()
 	p.mu.Unlock()
 	_ = p.listener.Close()
 	p.Cut()
