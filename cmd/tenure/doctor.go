@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -65,11 +64,7 @@ func (a *app) doctor(ctx context.Context, samples int, asJSON bool) error {
 
 // solo reports whether nobody else can ever see the records of the store.
 func (a *app) solo() bool {
-	u, err := url.Parse(a.storeURL)
-	if err != nil || a.storeURL == "" {
-		return false
-	}
-	s, err := schemeOf(u)
+	_, s, err := locate(a.storeURL)
 	return err == nil && s.solo
 }
 

@@ -48,7 +48,7 @@ func (a *app) forget(ctx context.Context, store tenure.Store, election string, y
 		return failf(codeVacant, "there is no election %q in this store: see \"tenure list\"", election)
 	}
 	if !yes {
-		if err := a.confirm(ctx, question(election, now)); err != nil {
+		if err := a.confirm(ctx, question(election, now), "forgotten"); err != nil {
 			return err
 		}
 	}
@@ -81,8 +81,8 @@ func question(election string, now tenure.Snapshot) string {
 		election, printable(r.Leader), r.Token, r.TTL.Round(time.Millisecond))
 }
 
-// confirm asks the user, and returns an error unless the answer is yes.
-func (a *app) confirm(ctx context.Context, question string) error {
+// confirm asks the user, and returns an error unless the answer is yes. undone is what then was not done.
+func (a *app) confirm(ctx context.Context, question, undone string) error {
 	if !isTerminal(a.stdin) {
 		return usagef("nobody can be asked, since the input is no terminal: give --yes if you are sure")
 	}
@@ -102,6 +102,6 @@ func (a *app) confirm(ctx context.Context, question string) error {
 		if text == "y" || text == "yes" {
 			return nil
 		}
-		return failf(codeRefused, "nothing was forgotten")
+		return failf(codeRefused, "nothing was %s", undone)
 	}
 }

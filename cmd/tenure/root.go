@@ -36,8 +36,8 @@ var groups = []*cobra.Group{
 var subcommands = []func(*app) *cobra.Command{
 	newRun,
 	newStatus, newList, newWatch, newWait,
-	newResign, newTransfer, newPause, newResume, newForget,
-	newDoctor, newDemo, newVersion, newCompletion,
+	newResign, newTransfer, newPause, newResume, newForget, newPrune,
+	newDoctor, newMigrate, newDemo, newVersion, newCompletion,
 	newDemoNode,
 }
 

@@ -15,6 +15,8 @@ type scheme struct {
 	form string // an example of a URL
 	solo bool   // no other process, and no second connection, ever sees its records
 	open func(ctx context.Context, address *url.URL) (tenure.Store, func() error, error)
+	// schema returns the SQL that makes the store's tables; nil if it has none.
+	schema func(address *url.URL) (string, error)
 }
 
 // schemes are all kinds of stores that the command knows. A new one is added here, and has a file of its own.
@@ -22,21 +24,28 @@ var schemes = []scheme{fileScheme, memoryScheme}
 
 // openStore opens the store that a URL names; empty for the default one. Whoever opens a store closes it.
 func openStore(ctx context.Context, address string) (store tenure.Store, closeStore func() error, err error) {
-	if address == "" {
-		if address, err = defaultStore(); err != nil {
-			return nil, nil, err
-		}
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, nil, usagef("the store %q is no URL; want %s", address, forms())
-	}
-	s, err := schemeOf(u)
+	u, s, err := locate(address)
 	if err != nil {
 		return nil, nil, err
 	}
 	store, closeStore, err = s.open(ctx, u)
 	return store, closeStore, storeFailed(err)
+}
+
+// locate reads the URL of a store; empty for the default one.
+func locate(address string) (*url.URL, scheme, error) {
+	if address == "" {
+		var err error
+		if address, err = defaultStore(); err != nil {
+			return nil, scheme{}, err
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, scheme{}, usagef("the store is no URL; want %s", forms()) // it may hold a password
+	}
+	s, err := schemeOf(u)
+	return u, s, err
 }
 
 func schemeOf(u *url.URL) (scheme, error) {
