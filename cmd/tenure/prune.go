@@ -10,8 +10,8 @@ import (
 	"github.com/tenure-go/tenure"
 )
 
-const pruneLong = `Delete the records of elections that nobody uses any more, and print their names, one on a line: those
-that are vacant, not paused, and unchanged for as long as --unused says.
+const pruneLong = `Delete the records of elections that nobody uses any more, and print their names, one on a line:
+those that are vacant, not paused, and unchanged for as long as --unused says.
 
 No token falls by that: the store keeps a floor above which the tokens of new records start. There is no way back, but
 none is needed either, since an election whose record was deleted begins anew with its next candidate.
