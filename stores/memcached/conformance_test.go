@@ -1,0 +1,39 @@
+package memcached
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bradfitz/gomemcache/memcache"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/testserver"
+	"github.com/tenure-go/tenure/tenuretest"
+)
+
+func TestConformance(t *testing.T) {
+	addr := testserver.StartMemcached(t).Addr
+	open := func(t *testing.T) tenure.Store { return openStore(t, addr) }
+	remove := func(t *testing.T, election string) {
+		if err := memcache.New(addr).Delete(config{prefix: defaultPrefix}.key(election)); err != nil &&
+			!errors.Is(err, memcache.ErrCacheMiss) {
+			t.Fatal(err)
+		}
+	}
+	tenuretest.Run(t, open, tenuretest.WithSecond(open), tenuretest.WithDelete(remove))
+}
+
+// openStore opens a store at addr, with a timeout that a busy machine keeps.
+func openStore(t *testing.T, addr string, options ...Option) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), "memcached://"+addr+"?timeout=5s", options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}

@@ -1,0 +1,308 @@
+package memcached
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/tcpproxy"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+func startProxy(t *testing.T, upstream string) *tcpproxy.Proxy {
+	t.Helper()
+	proxy, err := tcpproxy.Listen(upstream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Close)
+	return proxy
+}
+
+func command(verb string) func([]byte) bool {
+	return func(request []byte) bool { return bytes.HasPrefix(request, []byte(verb+" ")) }
+}
+
+func held(token uint64, leader string) tenure.Record {
+	return tenure.Record{Token: token, Leader: leader, Session: leader + "-session", TTL: time.Minute}
+}
+
+func mustSwap(t *testing.T, s *Store, election string, old tenure.Version, record tenure.Record) tenure.Snapshot {
+	t.Helper()
+	snapshot, err := s.CompareAndSwap(t.Context(), election, old, record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snapshot
+}
+
+func mustLoad(t *testing.T, s *Store, election string) tenure.Snapshot {
+	t.Helper()
+	snapshot, err := s.Load(t.Context(), election)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snapshot
+}
+
+// A write whose reply is lost may have landed, and here has: any of the three certain errors would be a lie.
+func TestLostReplyIsUnknown(t *testing.T) {
+	server := testserver.StartMemcached(t)
+	proxy := startProxy(t, server.Addr)
+	s := openStore(t, proxy.Addr())
+	var current tenure.Snapshot
+	for token, verb := range map[uint64]string{1: "add", 2: "cas"} {
+		current = mustLoad(t, s, "e"+verb)
+		if verb == "cas" {
+			current = mustSwap(t, s, "e"+verb, current.Version, held(1, "a"))
+		}
+		lost := proxy.LoseReply(command(verb))
+		_, err := s.CompareAndSwap(t.Context(), "e"+verb, current.Version, held(token, "b"))
+		<-lost
+		for _, certain := range []error{nil, tenure.ErrConflict, tenure.ErrNotApplied, tenure.ErrPermanent} {
+			if errors.Is(err, certain) {
+				t.Errorf("%s whose reply was lost: %v", verb, err)
+			}
+		}
+		if now := mustLoad(t, s, "e"+verb); now.Record.Leader != "b" {
+			t.Errorf("%s has not landed: %+v", verb, now)
+		}
+	}
+}
+
+// A lost reply to the read before a write is no unknown outcome: nothing was written.
+func TestLostReadIsNotApplied(t *testing.T) {
+	server := testserver.StartMemcached(t)
+	proxy := startProxy(t, server.Addr)
+	s := openStore(t, proxy.Addr())
+	proxy.LoseReply(command("gets"))
+	if _, err := s.CompareAndSwap(t.Context(), "e", "", held(1, "a")); !errors.Is(err, tenure.ErrNotApplied) {
+		t.Errorf("the error is %v", err)
+	}
+	if now := mustLoad(t, s, "e"); now.Exists() {
+		t.Errorf("written: %+v", now)
+	}
+}
+
+func TestNoServerIsNotApplied(t *testing.T) {
+	server := testserver.StartMemcached(t)
+	s := openStore(t, server.Addr)
+	server.Kill()
+	if _, err := s.CompareAndSwap(t.Context(), "e", "", held(1, "a")); !errors.Is(err, tenure.ErrNotApplied) {
+		t.Errorf("without a server: %v", err)
+	}
+	server.Start()
+	mustSwap(t, s, "e", mustLoad(t, s, "e").Version, held(1, "a"))
+}
+
+// Memory is full and nothing may be evicted: the record stays as it was, and the writer knows.
+func TestFullServerIsNotApplied(t *testing.T) {
+	server := testserver.StartMemcached(t, "-M", "-m", "2")
+	s := openStore(t, server.Addr)
+	before := mustSwap(t, s, "e", "", held(1, "a"))
+	full := held(1, "a")
+	full.Metadata = map[string]string{"filling": strings.Repeat("x", 100_000)}
+	var err error
+	for i := 0; err == nil && i < 10_000; i++ {
+		_, err = s.CompareAndSwap(t.Context(), fmt.Sprint("filling ", i), "", full)
+	}
+	if !errors.Is(err, tenure.ErrNotApplied) {
+		t.Fatalf("a full server: %v", err)
+	}
+	if now := mustLoad(t, s, "e"); now.Version != before.Version {
+		t.Errorf("the record is now %+v", now)
+	}
+}
+
+func TestTooLargeIsPermanent(t *testing.T) {
+	s := openStore(t, testserver.StartMemcached(t).Addr)
+	large := held(1, "a")
+	large.Metadata = map[string]string{"large": strings.Repeat("x", 2<<20)}
+	if _, err := s.CompareAndSwap(t.Context(), "e", "", large); !errors.Is(err, tenure.ErrPermanent) {
+		t.Errorf("an item of 2 MiB: %v", err)
+	}
+	if now := mustLoad(t, s, "e"); now.Exists() {
+		t.Errorf("written: %+v", now)
+	}
+}
+
+// Evicted by other users of the cache, the record is reported as lost, once, and the token does not fall.
+func TestEvictionIsReported(t *testing.T) {
+	server := testserver.StartMemcached(t, "-m", "2")
+	var losses []Loss
+	s := openStore(t, server.Addr, WithLossObserver(func(l Loss) { losses = append(losses, l) }))
+	mustSwap(t, s, "e", "", held(7, "a"))
+	item, _, err := s.get(t.Context(), "e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50_000 { // of the same size, since memory is kept by size
+		if err := setItem(s, fmt.Sprint("filling ", i), string(item.Value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if now := mustLoad(t, s, "e"); now.Exists() || now.Record.Token != 7 {
+			t.Errorf("after the eviction: %+v", now)
+		}
+	}
+	if len(losses) != 1 || losses[0] != (Loss{Election: "e", Token: 7}) {
+		t.Errorf("reported: %+v", losses)
+	}
+	g, err := s.Guarantee(t.Context())
+	if err != nil || g.Grade != tenure.GradeBestEffort || !strings.Contains(g.Reasons[0], "vanish") {
+		t.Errorf("guarantee: %+v, %v", g, err)
+	}
+}
+
+// A server that restarts gives its own compare-and-swap numbers out again. Versions do not recur all the same.
+func TestVersionsAfterARestart(t *testing.T) {
+	server := testserver.StartMemcached(t)
+	s := openStore(t, server.Addr)
+	old := mustSwap(t, s, "e", "", held(1, "a"))
+	server.Kill()
+	server.Start()
+	_, _ = s.Load(t.Context(), "e") // over the connection that has died
+	mustSwap(t, s, "e", mustLoad(t, s, "e").Version, held(2, "b"))
+	if _, err := s.CompareAndSwap(t.Context(), "e", old.Version, held(1, "a")); !errors.Is(err, tenure.ErrConflict) {
+		t.Errorf("a version of the server's former life: %v", err)
+	}
+}
+
+// Nothing is found in the place of a record but what a store of this kind has written there.
+func TestForeignItemIsPermanent(t *testing.T) {
+	s := openStore(t, testserver.StartMemcached(t).Addr)
+	for name, text := range map[string]string{
+		"text": "hello", "empty": "", "json": `{"a":1}`, "newer": `{"tenure_memcached":2,"election":"newer"}`,
+		"another's": `{"tenure_memcached":1,"election":"e","version":"v","record":{"tenure":1,"token":1}}`,
+		"bare":      `{"tenure_memcached":1,"election":"bare"}`,
+	} {
+		if err := setItem(s, name, text); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Load(t.Context(), name); !errors.Is(err, tenure.ErrPermanent) {
+			t.Errorf("%s: Load: %v", name, err)
+		}
+		if _, err := s.CompareAndSwap(t.Context(), name, "", held(1, "a")); !errors.Is(err, tenure.ErrPermanent) {
+			t.Errorf("%s: CompareAndSwap: %v", name, err)
+		}
+	}
+}
+
+// Three candidates stay one after the other through everything that happens between them and a server that keeps its
+// memory.
+func TestFleetThroughFaults(t *testing.T) {
+	t.Parallel()
+	server := testserver.StartMemcached(t)
+	f := newFleet(t)
+	proxies := map[string]*tcpproxy.Proxy{}
+	stops := map[string]func(){}
+	for _, id := range []string{"a", "b", "c"} {
+		proxies[id] = startProxy(t, server.Addr)
+		stops[id] = f.stand(openStore(t, proxies[id].Addr()), id)
+	}
+	term := f.next()
+
+	for range 3 { // renewals whose replies are lost are found to have landed
+		<-proxies[term.Leader].LoseReply(command("cas"))
+	}
+	if !term.Valid() {
+		t.Error("lost replies have ended the term")
+	}
+
+	proxies[term.Leader].Hold() // cut off: its term ends, another's begins
+	f.over(term)
+	cutOff := term
+	term = f.next()
+	proxies[cutOff.Leader].Release()
+
+	server.Freeze() // nobody leads for longer than a lease without the server
+	f.over(term)
+	server.Thaw()
+	term = f.next()
+
+	for _, proxy := range proxies {
+		proxy.Cut()
+	}
+	stops[term.Leader]()
+	if next := f.next(); next.Token <= term.Token {
+		t.Errorf("token %d after %d", next.Token, term.Token)
+	}
+	for _, stop := range stops {
+		stop()
+	}
+	f.check()
+}
+
+// The server forgets everything. Whoever lives has seen the last token, waits for the lease, and goes on above it.
+func TestFleetThroughARestart(t *testing.T) {
+	t.Parallel()
+	server := testserver.StartMemcached(t)
+	f := newFleet(t)
+	var lost atomic.Int32
+	var stops []func()
+	for _, id := range []string{"a", "b", "c"} {
+		s := openStore(t, server.Addr, WithLossObserver(func(Loss) { lost.Add(1) }))
+		stops = append(stops, f.stand(s, id))
+	}
+	term := f.next()
+	waitUntil(t, "all have seen the term", func() bool { return allSee(t, server.Addr, term.Token) })
+	time.Sleep(fleetTTL / 2) // every follower polls several times in that; nothing else tells that it has
+	server.Kill()
+	server.Start()
+	next := f.next()
+	if next.Token <= term.Token {
+		t.Errorf("token %d after %d", next.Token, term.Token)
+	}
+	if lost.Load() == 0 {
+		t.Error("nobody has reported the loss")
+	}
+	for _, stop := range stops {
+		stop()
+	}
+	f.check()
+}
+
+func allSee(t *testing.T, addr string, token uint64) bool {
+	t.Helper()
+	return mustLoad(t, openStore(t, addr), "fleet").Record.Token == token
+}
+
+func waitUntil(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("after a minute it was not so that %s", what)
+		}
+	}
+}
+
+// A call returns with its context, and Close waits for what it has left behind.
+func TestFrozenServer(t *testing.T) {
+	server := testserver.StartMemcached(t)
+	s, err := Open(t.Context(), "memcached://"+server.Addr+"?timeout=200ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Freeze()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := s.Load(ctx, "e"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Load: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Load(t.Context(), "e"); !errors.Is(err, tenure.ErrPermanent) {
+		t.Errorf("Load of a closed store: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
