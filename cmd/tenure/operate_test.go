@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -192,7 +191,7 @@ func (c careless) CompareAndSwap(
 }
 
 func TestDoctorFindsACarelessStore(t *testing.T) {
-	offer(t, scheme{name: "careless", solo: true, open: func(context.Context, *url.URL) (tenure.Store, func() error, error) {
+	offer(t, scheme{name: "careless", solo: true, open: func(context.Context, string) (tenure.Store, func() error, error) {
 		return careless{memory.New()}, func() error { return nil }, nil
 	}})
 	o := call(t, "--store=careless:", "doctor")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -14,9 +15,10 @@ type scheme struct {
 	name string // of the URL
 	form string // an example of a URL
 	solo bool   // no other process, and no second connection, ever sees its records
-	open func(ctx context.Context, address *url.URL) (tenure.Store, func() error, error)
+	// open takes the URL as it was given: those with several hosts are none that package url reads.
+	open func(ctx context.Context, address string) (tenure.Store, func() error, error)
 	// schema returns the SQL that makes the store's tables; nil if it has none.
-	schema func(address *url.URL) (string, error)
+	schema func(address string) (string, error)
 }
 
 // schemes are all kinds of stores that the command knows. A new one is added here, and has a file of its own.
@@ -24,41 +26,44 @@ var schemes = []scheme{fileScheme, memoryScheme}
 
 // openStore opens the store that a URL names; empty for the default one. Whoever opens a store closes it.
 func openStore(ctx context.Context, address string) (store tenure.Store, closeStore func() error, err error) {
-	u, s, err := locate(address)
+	address, s, err := locate(address)
 	if err != nil {
 		return nil, nil, err
 	}
-	store, closeStore, err = s.open(ctx, u)
+	store, closeStore, err = s.open(ctx, address)
 	return store, closeStore, storeFailed(err)
 }
 
-// locate reads the URL of a store; empty for the default one.
-func locate(address string) (*url.URL, scheme, error) {
+// opened makes what a store's own Open returns fit a scheme.
+func opened[S interface {
+	tenure.Store
+	Close() error
+}](store S, err error) (tenure.Store, func() error, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	return store, store.Close, nil
+}
+
+// locate finds the kind of store that a URL names; empty for the default one. No error repeats the URL: it may hold a
+// password.
+func locate(address string) (string, scheme, error) {
 	if address == "" {
 		var err error
 		if address, err = defaultStore(); err != nil {
-			return nil, scheme{}, err
+			return "", scheme{}, err
 		}
 	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, scheme{}, usagef("the store is no URL; want %s", forms()) // it may hold a password
+	name, _, found := strings.Cut(address, ":")
+	if !found || strings.Contains(name, "/") {
+		return "", scheme{}, usagef("the store has no scheme; want %s; for a directory put \"file:\" before it", forms())
 	}
-	s, err := schemeOf(u)
-	return u, s, err
-}
-
-func schemeOf(u *url.URL) (scheme, error) {
 	for _, s := range schemes {
-		if s.name == u.Scheme {
-			return s, nil
+		if s.name == name {
+			return address, s, nil
 		}
 	}
-	if u.Scheme == "" {
-		return scheme{}, usagef("the store %q has no scheme; want %s; a directory is \"file:%s\"",
-			u.Redacted(), forms(), u.Path)
-	}
-	return scheme{}, usagef("the store's scheme %q is unknown; want %s", u.Scheme+":", forms())
+	return "", scheme{}, usagef("the store's scheme %q is unknown; want %s", name+":", forms())
 }
 
 // withStore calls do with the store of the global flags.
@@ -86,7 +91,17 @@ func forms() string {
 	for _, s := range schemes {
 		forms = append(forms, s.form)
 	}
-	return strings.Join(forms, " or ")
+	last := len(forms) - 1
+	return strings.Join(forms[:last], ", ") + " or " + forms[last]
+}
+
+// parse reads a URL of the usual form.
+func parse(address string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, usagef("the store is no URL: %w", errors.Unwrap(err)) // the outer error repeats the URL
+	}
+	return u, nil
 }
 
 // onlyParameters refuses parameters of a store's URL that it does not have: a misspelt one must not be ignored.

@@ -16,7 +16,11 @@ import (
 // fileScheme is a directory: file:///absolute/path or file:relative/path, with ?mode=0660 for the members of a group.
 var fileScheme = scheme{name: "file", form: "file:///path", open: openFile}
 
-func openFile(_ context.Context, u *url.URL) (tenure.Store, func() error, error) {
+func openFile(_ context.Context, address string) (tenure.Store, func() error, error) {
+	u, err := parse(address)
+	if err != nil {
+		return nil, nil, err
+	}
 	if err := onlyParameters(u, "mode"); err != nil {
 		return nil, nil, err
 	}
@@ -32,11 +36,7 @@ func openFile(_ context.Context, u *url.URL) (tenure.Store, func() error, error)
 		}
 		options = append(options, file.WithMode(fs.FileMode(mode)))
 	}
-	store, err := file.Open(dir, options...)
-	if err != nil {
-		return nil, nil, err
-	}
-	return store, store.Close, nil
+	return opened(file.Open(dir, options...))
 }
 
 // directory returns the path in a URL.

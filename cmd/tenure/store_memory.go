@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net/url"
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/memory"
@@ -11,7 +10,11 @@ import (
 // memoryScheme is a store that ends with the process, to try things.
 var memoryScheme = scheme{name: "memory", form: "memory:", solo: true, open: openMemory}
 
-func openMemory(_ context.Context, u *url.URL) (tenure.Store, func() error, error) {
+func openMemory(_ context.Context, address string) (tenure.Store, func() error, error) {
+	u, err := parse(address)
+	if err != nil {
+		return nil, nil, err
+	}
 	if u.Opaque != "" || u.Host != "" || u.Path != "" {
 		return nil, nil, usagef("the store %q has a name, but a store in memory has none; want memory:", u)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"syscall"
 	"testing"
@@ -177,6 +176,6 @@ func TestSignalEndsAWait(t *testing.T) {
 	}
 }
 
-func hang(context.Context, *url.URL) (tenure.Store, func() error, error) {
+func hang(context.Context, string) (tenure.Store, func() error, error) {
 	return hanging{memory.New()}, func() error { return nil }, nil
 }

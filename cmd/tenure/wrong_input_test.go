@@ -29,9 +29,9 @@ func TestWrongInput(t *testing.T) {
 		{"negative timeout", []string{"--store-timeout", "-1s", "list"}, 125, "must be positive"},
 		{"quiet and verbose", []string{"-q", "-v", "list"}, 125, "give one of them"},
 
-		{"unknown scheme", []string{"--store", "zookeeper://h", "list"}, 125, `"zookeeper:" is unknown; want file:///path or memory:`},
-		{"no scheme", []string{"--store", "/srv/x", "list"}, 125, `a directory is "file:/srv/x"`},
-		{"no URL", []string{"--store", "%zz", "list"}, 125, "is no URL"},
+		{"unknown scheme", []string{"--store", "zookeeper://h", "list"}, 125, `"zookeeper:" is unknown; want file:///path`},
+		{"no scheme", []string{"--store", "/srv/x", "list"}, 125, `for a directory put "file:" before it`},
+		{"no URL", []string{"--store", "file:///%zz", "list"}, 125, "is no URL"},
 		{"two slashes", []string{"--store", "file://srv/x", "list"}, 125, "file:///srv/x"},
 		{"no directory", []string{"--store", "file:", "list"}, 125, "names no directory"},
 		{"unknown parameter", []string{"--store", "file:/srv/x?mod=0660", "list"}, 125, "known: mode"},
