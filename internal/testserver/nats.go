@@ -1,0 +1,143 @@
+package testserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// NATS is a running nats-server with JetStream, which keeps its files when it restarts.
+type NATS struct {
+	*Process
+	// Addr is its host and port for clients.
+	Addr string
+	// Name is its name in the cluster.
+	Name string
+
+	monitor string // the host and port of its monitoring
+	dir     string
+}
+
+// StartNATS starts a single nats-server with further lines of configuration.
+func StartNATS(tb TB, config ...string) *NATS {
+	tb.Helper()
+	n := newNATS(tb, "single")
+	n.start(tb, config, n.healthy)
+	return n
+}
+
+// StartNATSCluster starts servers that are one cluster, with further lines of configuration for each, and returns once
+// JetStream has a leader. via, if not nil, returns the address by which the server from reaches the server to, both
+// counted from zero, whose own address is addr: that of a proxy, for example.
+func StartNATSCluster(tb TB, servers int, via func(from, to int, addr string) string, config ...string) []*NATS {
+	tb.Helper()
+	if via == nil {
+		via = func(_, _ int, addr string) string { return addr }
+	}
+	addrs := make([]string, servers)
+	for i := range addrs {
+		addrs[i] = Addr(Port(tb))
+	}
+	cluster := make([]*NATS, servers)
+	for i := range cluster {
+		var routes []string
+		for to, addr := range addrs {
+			if to != i {
+				routes = append(routes, fmt.Sprintf("%q", "nats-route://"+via(i, to, addr)))
+			}
+		}
+		// What they tell each other of their addresses leads nowhere, so that these routes are the only ones.
+		lines := fmt.Sprintf("cluster {name: test, listen: %q, advertise: \"127.0.0.1:1\", pool_size: -1, routes: [%s]}",
+			addrs[i], strings.Join(routes, ", "))
+		cluster[i] = newNATS(tb, fmt.Sprintf("n%d", i))
+		cluster[i].start(tb, append([]string{lines}, config...), Dial(cluster[i].Addr))
+	}
+	for _, n := range cluster {
+		n.command.Ready = n.healthy
+		if err := n.awaitReady(); err != nil {
+			tb.Fatalf("%s has no part in JetStream: %v\n%s", n.Name, err, n.Log())
+		}
+	}
+	return cluster
+}
+
+func newNATS(tb TB, name string) *NATS {
+	tb.Helper()
+	return &NATS{Addr: Addr(Port(tb)), Name: name, monitor: Addr(Port(tb)), dir: Dir(tb)}
+}
+
+func (n *NATS) start(tb TB, config []string, ready func(context.Context) error) {
+	tb.Helper()
+	lines := append([]string{
+		fmt.Sprintf("server_name: %s", n.Name), fmt.Sprintf("listen: %q", n.Addr), fmt.Sprintf("http: %q", n.monitor),
+		fmt.Sprintf("jetstream {store_dir: %q, max_memory_store: 64MB, max_file_store: 1GB}", filepath.Join(n.dir, "js")),
+	}, config...)
+	path := filepath.Join(n.dir, "server.conf")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		tb.Fatalf("configure nats-server: %v", err)
+	}
+	n.Process = Start(tb, Command{Program: Find(tb, "nats-server"), Args: []string{"-c", path}, Ready: ready})
+}
+
+// Forget removes everything that a stopped server has kept in files.
+func (n *NATS) Forget() {
+	n.tb.Helper()
+	if err := os.RemoveAll(filepath.Join(n.dir, "js")); err != nil {
+		n.tb.Fatalf("forget: %v", err)
+	}
+}
+
+// Received returns how many messages the server has had from its clients, those of other servers not counted.
+func (n *NATS) Received() int64 {
+	n.tb.Helper()
+	var connections struct {
+		List []struct {
+			In int64 `json:"in_msgs"`
+		} `json:"connections"`
+	}
+	n.monitored("/connz?limit=100000", &connections)
+	var sum int64
+	for _, c := range connections.List {
+		sum += c.In
+	}
+	return sum
+}
+
+func (n *NATS) monitored(path string, answer any) {
+	n.tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	response, err := n.ask(ctx, path)
+	if err == nil {
+		defer response.Body.Close()
+		err = json.NewDecoder(response.Body).Decode(answer)
+	}
+	if err != nil {
+		n.tb.Fatalf("ask %s for %s: %v", n.Name, path, err)
+	}
+}
+
+func (n *NATS) ask(ctx context.Context, path string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.monitor+path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultClient.Do(request)
+}
+
+// healthy returns nil once the server has recovered what it kept and, in a cluster, is up to date with its leader.
+func (n *NATS) healthy(ctx context.Context) error {
+	response, err := n.ask(ctx, "/healthz")
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("its health is %s", response.Status)
+	}
+	return nil
+}

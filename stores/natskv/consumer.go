@@ -1,0 +1,160 @@
+package natskv
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// backlog is how many messages may wait to be read. More at once, as of a bucket with more keys than that, show as
+	// a gap.
+	backlog = 1 << 16
+	// abandonedAfter is when the server removes a consumer that nobody listens to any more.
+	abandonedAfter = 10 * time.Second
+	// lastSentHeader, in a sign of life, is the sequence of the last message that the server sent to the consumer.
+	lastSentHeader = "Nats-Last-Consumer"
+)
+
+// consumer reads a whole bucket: the last message of each key first, then every new one, in order. It is a push
+// consumer without acknowledgements and flow control, so that nothing is sent to the server while it stands.
+type consumer struct {
+	store     *Store
+	sub       *nats.Subscription
+	messages  chan *nats.Msg
+	status    chan nats.Status
+	heartbeat *time.Ticker
+
+	heard    time.Time
+	sequence uint64 // of the last message, as the server counts them for this consumer
+	pending  uint64 // how many messages were there at the start and are still to come
+}
+
+// consume begins to read. With headersOnly the messages come without data. Whoever begins closes.
+func (s *Store) consume(ctx context.Context, headersOnly bool) (*consumer, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	c := &consumer{
+		store: s, messages: make(chan *nats.Msg, backlog), heard: time.Now(),
+		status:    s.conn.StatusChanged(nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED),
+		heartbeat: time.NewTicker(s.config.heartbeat / 2),
+	}
+	if err := c.subscribe(ctx, headersOnly); err != nil {
+		c.close()
+		return nil, fmt.Errorf("making a consumer: %w", permanent(s.explained(err)))
+	}
+	return c, nil
+}
+
+func (c *consumer) subscribe(ctx context.Context, headersOnly bool) (err error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if c.sub, err = c.store.conn.ChanSubscribe(c.store.conn.NewInbox(), c.messages); err != nil {
+		return err
+	}
+	made, err := c.store.js.CreatePushConsumer(ctx, c.store.stream(), jetstream.ConsumerConfig{
+		DeliverSubject: c.sub.Subject, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
+		AckPolicy: jetstream.AckNonePolicy, FilterSubject: c.store.subject(">"), HeadersOnly: headersOnly,
+		IdleHeartbeat: c.store.config.heartbeat, InactiveThreshold: abandonedAfter,
+		MemoryStorage: true, Replicas: 1,
+	})
+	if err == nil {
+		c.pending = made.CachedInfo().NumPending
+		c.heard = time.Now()
+	}
+	return err
+}
+
+func (c *consumer) close() {
+	c.heartbeat.Stop()
+	c.store.conn.RemoveStatusListener(c.status)
+	if c.sub != nil {
+		_ = c.sub.Unsubscribe() // fails only with the connection
+	}
+}
+
+// complete reports whether everything was read that the bucket held at the start.
+func (c *consumer) complete() bool { return c.pending == 0 }
+
+// next waits for a message and returns it, or an entry without a sequence if it says nothing of a key. An error is the
+// end of the consumer: what comes after it would have gaps.
+func (c *consumer) next(ctx context.Context) (entry, error) {
+	for {
+		select {
+		case m := <-c.messages:
+			c.heard = time.Now()
+			return c.take(m)
+		case <-c.heartbeat.C:
+			if silence := time.Since(c.heard); silence > c.store.config.heartbeat*5/2 && len(c.messages) == 0 {
+				return entry{}, fmt.Errorf("%w for %v", errSilent, silence.Round(time.Millisecond))
+			}
+		case <-c.status:
+			return entry{}, errDisconnected
+		case <-ctx.Done():
+			return entry{}, ctx.Err()
+		}
+	}
+}
+
+func (c *consumer) take(m *nats.Msg) (entry, error) {
+	if m.Reply == "" || m.Header.Get("Status") != "" {
+		return entry{}, c.control(m)
+	}
+	about, err := m.Metadata()
+	if err != nil {
+		return entry{}, fmt.Errorf("a message of the watch: %w", err)
+	}
+	if about.Sequence.Consumer != c.sequence+1 {
+		return entry{}, errGap
+	}
+	c.sequence = about.Sequence.Consumer
+	if c.pending > 0 {
+		c.pending--
+	}
+	if about.NumPending == 0 {
+		c.pending = 0
+	}
+	return entry{
+		key: strings.TrimPrefix(m.Subject, c.store.subject("")), sequence: about.Sequence.Stream,
+		header: m.Header, data: m.Data, time: about.Timestamp,
+	}, nil
+}
+
+// control takes in a sign of life, which also tells what was sent last. Everything else that is no message of the
+// bucket says that the consumer has ended.
+func (c *consumer) control(m *nats.Msg) error {
+	if m.Header.Get("Status") != "100" {
+		return fmt.Errorf("the server ended the consumer: %s %s", m.Header.Get("Status"), m.Header.Get("Description"))
+	}
+	sent, err := strconv.ParseUint(m.Header.Get(lastSentHeader), 10, 64)
+	if err == nil && sent != c.sequence {
+		return errGap
+	}
+	c.pending = 0 // an idle server has sent all
+	return nil
+}
+
+// scan visits the last message of each key.
+func (s *Store) scan(ctx context.Context, headersOnly bool, visit func(entry)) error {
+	c, err := s.consume(ctx, headersOnly)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	for !c.complete() {
+		e, err := c.next(ctx)
+		if err != nil {
+			return err
+		}
+		if e.sequence != 0 {
+			visit(e)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package natskv
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// patience bounds requests whose caller has set no bound.
+const patience = 5 * time.Second
+
+// errorNoMessage is the server's code for a subject without a message.
+const errorNoMessage = jetstream.JSErrCodeMessageNotFound
+
+// messageReply is the server's answer to a request for a message.
+type messageReply struct {
+	Error   *jetstream.APIError `json:"error"`
+	Message *struct {
+		Subject  string    `json:"subject"`
+		Sequence uint64    `json:"seq"`
+		Header   []byte    `json:"hdrs"`
+		Data     []byte    `json:"data"`
+		Time     time.Time `json:"time"`
+	} `json:"message"`
+}
+
+// get returns the last message of a key. This request, unlike the one that the client library prefers, is answered by
+// the stream's leader alone.
+func (s *Store) get(ctx context.Context, key string) (entry, error) {
+	request, err := json.Marshal(map[string]string{"last_by_subj": s.subject(key)})
+	if err != nil {
+		return entry{}, err
+	}
+	var reply messageReply
+	if err := s.ask(ctx, "STREAM.MSG.GET."+s.stream(), request, &reply); err != nil {
+		return entry{}, err
+	}
+	return reply.entry(key, s)
+}
+
+func (r messageReply) entry(key string, s *Store) (entry, error) {
+	switch {
+	case r.Error != nil && r.Error.ErrorCode == errorNoMessage:
+		return entry{key: key}, nil
+	case r.Error != nil:
+		if r.Error.ErrorCode == jetstream.JSErrCodeStreamNotFound {
+			s.prepared.Store(false) // the next call makes it anew
+		}
+		return entry{}, permanent(r.Error)
+	case r.Message == nil || r.Message.Sequence == 0:
+		return entry{}, fmt.Errorf("the server's answer about the key %q holds no message", key)
+	}
+	header, err := nats.DecodeHeadersMsg(r.Message.Header)
+	if len(r.Message.Header) > 0 && err != nil {
+		return entry{}, fmt.Errorf("the headers of the key %q: %w", key, err)
+	}
+	m := r.Message
+	return entry{key: key, sequence: m.Sequence, header: header, data: m.Data, time: m.Time}, nil
+}
+
+// ask makes a request to JetStream.
+func (s *Store) ask(ctx context.Context, what string, request []byte, reply any) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	m, err := s.conn.RequestWithContext(ctx, s.api+what, request)
+	if err != nil {
+		return s.explained(err)
+	}
+	if err := json.Unmarshal(m.Data, reply); err != nil {
+		return fmt.Errorf("the answer to %s: %w", what, err)
+	}
+	return nil
+}
+
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, patience)
+}
+
+// publish stores a message if the last one of its key has the expected sequence, zero if there is none. It sends once:
+// a message that the client library repeated could meet itself, and look like a conflict.
+func (s *Store) publish(ctx context.Context, key string, header nats.Header, data []byte, expected uint64) (
+	sequence uint64, err error,
+) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	message := &nats.Msg{Subject: s.put + key, Header: header, Data: data}
+	if header == nil {
+		message.Header = nats.Header{}
+	}
+	if err := s.usable(); err != nil {
+		return 0, notWritten(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, notWritten(err)
+	}
+	ack, err := s.js.PublishMsg(ctx, message, jetstream.WithRetryAttempts(0),
+		jetstream.WithExpectStream(s.stream()), jetstream.WithExpectLastSequencePerSubject(expected))
+	if err != nil {
+		return 0, s.publishFailed(err)
+	}
+	return ack.Sequence, nil
+}
