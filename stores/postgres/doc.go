@@ -1,0 +1,2 @@
+// Package postgres keeps elections in a table of a PostgreSQL database.
+package postgres

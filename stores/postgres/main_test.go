@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+// shared is the server of all tests that do it no harm. Each has a database of its own.
+var shared struct {
+	once   sync.Once
+	server *testserver.Postgres
+	tb     lastingTB
+}
+
+// lastingTB gives the shared server to the test that needs it first, and keeps it until all have ended.
+type lastingTB struct {
+	testing.TB
+	mu       sync.Mutex
+	cleanups []func()
+}
+
+func (l *lastingTB) Cleanup(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cleanups = append(l.cleanups, f)
+}
+
+func (l *lastingTB) Failed() bool        { return false }
+func (l *lastingTB) Logf(string, ...any) {}
+func (l *lastingTB) Name() string        { return "shared" }
+func (l *lastingTB) end() {
+	for i := len(l.cleanups) - 1; i >= 0; i-- {
+		l.cleanups[i]()
+	}
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	shared.tb.end()
+	os.Exit(code)
+}
+
+// server returns the URL of a new database on the shared server.
+func server(t testing.TB) string {
+	t.Helper()
+	shared.once.Do(func() {
+		shared.tb.TB = t
+		shared.server = testserver.StartPostgres(&shared.tb)
+	})
+	if shared.server == nil {
+		testserver.Find(t, "postgres") // says why
+		t.Fatal("the shared server did not start")
+	}
+	name := fmt.Sprintf("test_%d", time.Now().UnixNano())
+	exec(t, openPool(t, shared.server.URL()), "CREATE DATABASE "+name)
+	return strings.Replace(shared.server.URL(), "/postgres?", "/"+name+"?", 1)
+}
+
+func openPool(t testing.TB, url string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := pgxpool.New(context.Background(), url)
+	must(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// newStore returns a store whose tables exist, over a pool of its own.
+func openStore(t testing.TB, url string, options ...Option) *Store {
+	t.Helper()
+	s := newTestStore(t, openPool(t, url), options...)
+	must(t, s.Migrate(context.Background()))
+	return s
+}
+
+func newTestStore(t testing.TB, pool *pgxpool.Pool, options ...Option) *Store {
+	t.Helper()
+	s, err := New(pool, options...)
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func exec(t testing.TB, q querier, sql string, args ...any) {
+	t.Helper()
+	_, err := q.Exec(context.Background(), sql, args...)
+	must(t, err)
+}
+
+// scalar returns the only value that a query returns.
+func scalar[T any](t testing.TB, q querier, sql string, args ...any) (value T) {
+	t.Helper()
+	must(t, q.QueryRow(context.Background(), sql, args...).Scan(&value))
+	return value
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func load(t testing.TB, s tenure.Store, election string) tenure.Snapshot {
+	t.Helper()
+	snapshot, err := s.Load(context.Background(), election)
+	must(t, err)
+	return snapshot
+}
+
+func swap(
+	t testing.TB, s tenure.Store, election string, old tenure.Version, record tenure.Record,
+) tenure.Snapshot {
+	t.Helper()
+	snapshot, err := s.CompareAndSwap(context.Background(), election, old, record)
+	must(t, err)
+	return snapshot
+}
+
+func held(token uint64) tenure.Record {
+	return tenure.Record{Token: token, Leader: "node-a", Session: "4f1d", TTL: 10 * time.Second, Renewals: 1}
+}
