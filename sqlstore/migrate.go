@@ -1,0 +1,117 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tenure-go/tenure"
+)
+
+// migratePause is between two tries of a statement that met another process's.
+const migratePause = 20 * time.Millisecond
+
+// MigrationSQL returns the statements that [Store.Migrate] runs on an empty database, to be run by somebody else, such
+// as an administrator or a migration tool. They can be repeated. The error wraps [tenure.ErrConfig] if an option is out
+// of bounds.
+func MigrationSQL(dialect Dialect, options ...Option) (string, error) {
+	s, err := newStatements(dialect.Syntax(), newConfig(options))
+	if err != nil {
+		return "", fmt.Errorf("sqlstore: %w", err)
+	}
+	var out strings.Builder
+	for _, step := range s.migrations {
+		for _, statement := range step {
+			out.WriteString(statement)
+			out.WriteString(";\n")
+		}
+	}
+	return out.String(), nil
+}
+
+// Migrate makes the tables if they are not there and brings older ones to the layout that this version needs. Tables
+// that are as they should be are left alone, so that it needs no right to create anything then. It may be called by
+// any number of processes at once, and again after it was interrupted: every statement can be repeated, and one that
+// meets another process's is tried again until ctx ends.
+//
+// With [WithExistingTables] it changes nothing and returns an error that wraps [tenure.ErrPermanent] if the tables are
+// missing or older. Tables of a newer layout than this version knows are such an error in any case.
+func (s *Store) Migrate(ctx context.Context) error {
+	layout, err := s.layout(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("sqlstore: migrating: %w", err)
+	case layout == currentLayout:
+		return nil
+	case layout > currentLayout || s.config.existing:
+		return fmt.Errorf("sqlstore: migrating: %w", s.wrongLayout(layout))
+	}
+	for _, step := range s.statements.migrations[layout:] {
+		for _, statement := range step {
+			if err := s.insist(ctx, statement); err != nil {
+				return fmt.Errorf("sqlstore: migrating: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// layout returns the version of the tables, 0 if there are none.
+func (s *Store) layout(ctx context.Context) (layout int, err error) {
+	err = s.retry(ctx, func() error {
+		return s.with(ctx, func(conn *sql.Conn) error {
+			return conn.QueryRowContext(ctx, s.statements.layout).Scan(&layout)
+		})
+	})
+	if errors.Is(err, errNoTable) || errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return layout, err
+}
+
+// wrongLayout says what to do about tables of another layout than the one that is needed.
+func (s *Store) wrongLayout(layout int) error {
+	switch {
+	case layout > currentLayout:
+		return tenure.Permanent(fmt.Errorf("the tables of %s have layout %d, this version knows %d: upgrade tenure",
+			s.config.table, layout, currentLayout))
+	case layout == 0:
+		return tenure.Permanent(fmt.Errorf("%w: %s", errNoTable, s.advice()))
+	}
+	return tenure.Permanent(fmt.Errorf("the tables of %s have layout %d, this version needs %d: %s",
+		s.config.table, layout, currentLayout, s.advice()))
+}
+
+// advice says how the tables come about.
+func (s *Store) advice() string {
+	if s.config.existing {
+		return "have an administrator run the statements of MigrationSQL"
+	}
+	return "call Migrate, or have an administrator run the statements of MigrationSQL"
+}
+
+// insist runs a statement until it has been carried out, or nothing will help.
+func (s *Store) insist(ctx context.Context, statement string) error {
+	return s.retry(ctx, func() error {
+		_, err := s.exec(ctx, statement)
+		return err
+	})
+}
+
+// retry calls do again as long as it meets other processes and ctx stands.
+func (s *Store) retry(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if !errors.Is(err, tenure.ErrNotApplied) && !errors.Is(err, tenure.ErrConflict) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(max(migratePause, tenure.RetryAfter(err))):
+		}
+	}
+}

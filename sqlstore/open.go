@@ -1,0 +1,120 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/tenure-go/tenure"
+)
+
+// source is what a URL says about how to reach a database.
+type source struct {
+	driver  string // the name under which the driver registers itself
+	dsn     string // what the driver wants to be told; it may hold a password, so that no error may quote it
+	dialect Dialect
+	options []Option
+}
+
+// Open opens the store that a URL names, creates its tables if they are missing, and closes the database with the
+// store. The program links the driver, by importing it for its side effect:
+//
+//	mysql://user:password@host:3306/database    github.com/go-sql-driver/mysql
+//	sqlite:///absolute/path.db                  modernc.org/sqlite
+//	sqlite:relative/path.db
+//
+// Parameters of both: table, as [WithTable]; create=false, as [WithExistingTables]. Of MySQL: tls, as the driver has it
+// (true, false, skip-verify, preferred); socket, the path of a Unix socket instead of host and port. Options come on
+// top of the parameters.
+//
+// For PostgreSQL there is a richer store, in the module stores/postgres; this one works with PostgreSQL by [New].
+//
+// The error wraps [tenure.ErrConfig] if the URL or an option is wrong or the driver is not linked. It never quotes the
+// password.
+func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error) {
+	from, err := parseURL(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: opening: %w: %w", tenure.ErrConfig, err)
+	}
+	if !slices.Contains(sql.Drivers(), from.driver) {
+		return nil, fmt.Errorf("sqlstore: opening: %w: no driver %q is linked into the program; import %s",
+			tenure.ErrConfig, from.driver, driverPackages[from.driver])
+	}
+	db, err := sql.Open(from.driver, from.dsn)
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: opening: %w: the driver %q refuses the URL", tenure.ErrConfig, from.driver)
+	}
+	s, err := New(db, from.dialect, append(from.options, options...)...)
+	if err == nil {
+		s.owned = true
+		err = s.Migrate(ctx)
+	}
+	if err != nil {
+		_ = db.Close() // the first error says more
+		return nil, err
+	}
+	return s, nil
+}
+
+var driverPackages = map[string]string{"mysql": "github.com/go-sql-driver/mysql", "sqlite": "modernc.org/sqlite"}
+
+func parseURL(rawURL string) (source, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		var inner *url.Error
+		if errors.As(err, &inner) {
+			err = inner.Err // without the URL, which may hold a password
+		}
+		return source{}, fmt.Errorf("the store is no URL: %w", err)
+	}
+	switch u.Scheme {
+	case "mysql", "mariadb":
+		return mysqlSource(u)
+	case "sqlite":
+		return sqliteSource(u)
+	}
+	return source{}, fmt.Errorf("the scheme %q is unknown; want mysql://user:password@host/database or sqlite:///path",
+		u.Scheme)
+}
+
+// parameters are those of a URL, each given at most once.
+type parameters map[string]string
+
+// parametersOf refuses what is unknown or repeated: a misspelt parameter must not be ignored.
+func parametersOf(u *url.URL, known ...string) (parameters, error) {
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("the parameters of the URL cannot be read: %w", err)
+	}
+	out := parameters{}
+	for name, values := range query {
+		switch {
+		case !slices.Contains(known, name):
+			return nil, fmt.Errorf("the URL has no parameter %q; known: %s", name, strings.Join(known, ", "))
+		case len(values) > 1:
+			return nil, fmt.Errorf("the URL has the parameter %q more than once", name)
+		}
+		out[name] = values[0]
+	}
+	return out, nil
+}
+
+// options returns those that every kind of database has.
+func (p parameters) options() ([]Option, error) {
+	var options []Option
+	if table, given := p["table"]; given {
+		options = append(options, WithTable(table))
+	}
+	switch create, given := p["create"]; {
+	case !given || create == "true":
+	case create == "false":
+		options = append(options, WithExistingTables())
+	default:
+		return nil, fmt.Errorf("the parameter create is %q, want true or false", create)
+	}
+	return options, nil
+}
