@@ -1,0 +1,214 @@
+package redis
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/tenure-go/tenure"
+)
+
+// line is a subscription: one connection to one server, for any number of topics. It lives until the first error.
+type line struct {
+	node    string
+	sharded bool
+	ctx     context.Context // ends when the line is given up
+	cancel  context.CancelFunc
+	pubsub  *redis.PubSub
+
+	// Guarded by the feed's mutex.
+	topics      map[*topic]bool
+	unconfirmed map[string]int    // subscriptions of a channel that the server has not yet confirmed
+	checks      map[string]*check // by the ping that they wait for
+	pings       int
+	broken      bool
+
+	mu    sync.Mutex
+	heard time.Time // when the last word arrived
+	asked time.Time // since when it owes an answer, zero if it does not
+}
+
+// health is what a line is found to be.
+type health uint8
+
+const (
+	sound health = iota
+	silent
+	overdue
+)
+
+func newLine(ctx context.Context, node string, server *redis.Client, sharded bool) *line {
+	ctx, cancel := context.WithCancel(ctx)
+	return &line{
+		node: node, sharded: sharded, ctx: ctx, cancel: cancel, pubsub: server.Subscribe(ctx), heard: time.Now(),
+		topics: map[*topic]bool{}, unconfirmed: map[string]int{}, checks: map[string]*check{},
+	}
+}
+
+// hangUp ends the line, and whoever waits for its connection.
+func (l *line) hangUp() {
+	l.cancel()
+	_ = l.pubsub.Close() // it is closed already or gets closed
+}
+
+// subscribe asks for a channel. The first call connects.
+func (l *line) subscribe(channel string) error {
+	ask := l.pubsub.Subscribe
+	if l.sharded {
+		ask = l.pubsub.SSubscribe
+	}
+	err := ask(l.ctx, channel)
+	l.ask()
+	return err
+}
+
+func (l *line) unsubscribe(channel string) error {
+	if l.sharded {
+		return l.pubsub.SUnsubscribe(l.ctx, channel)
+	}
+	return l.pubsub.Unsubscribe(l.ctx, channel)
+}
+
+func (l *line) ping(id string) error {
+	l.ask()
+	return l.pubsub.Ping(l.ctx, id)
+}
+
+// ask notes that the line owes an answer from now on, and hear that it has given one.
+func (l *line) ask() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asked.IsZero() {
+		l.asked = time.Now()
+	}
+}
+
+func (l *line) hear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard, l.asked = time.Now(), time.Time{}
+}
+
+// patience returns after which time the line's health changes if nothing is heard of it.
+func (l *line) patience(ping time.Duration) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case !l.asked.IsZero():
+		return time.Until(l.asked.Add(answerWithin))
+	case ping > 0:
+		return time.Until(l.heard.Add(ping))
+	}
+	return time.Hour
+}
+
+func (l *line) health(ping time.Duration) health {
+	patience := l.patience(ping)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case patience > 0:
+		return sound
+	case l.asked.IsZero():
+		return silent
+	}
+	return overdue
+}
+
+// receive takes in what arrives by a line until it breaks.
+func (f *feed) receive(l *line) {
+	// The client would replace a lost connection unseen, and changes with it. It cannot under a context that has ended,
+	// which does not keep it from reading.
+	ended, end := context.WithCancel(context.Background())
+	end()
+	for {
+		message, err := l.pubsub.Receive(ended)
+		if err != nil {
+			f.lost(l, err)
+			return
+		}
+		l.hear()
+		switch m := message.(type) {
+		case *redis.Message:
+			f.change(l, m.Channel, m.Payload)
+		case *redis.Subscription:
+			f.subscription(l, m)
+		case *redis.Pong:
+			f.settle(l, m.Payload)
+		}
+	}
+}
+
+// change passes on a change.
+func (f *feed) change(l *line, channel, message string) {
+	f.mu.Lock()
+	t := f.topics[channel]
+	if t == nil || t.line != l {
+		f.mu.Unlock()
+		return
+	}
+	f.mu.Unlock()
+	state, err := f.store.parse(t.election, message)
+	if err != nil { // somebody else publishes here, or a later version
+		f.interrupt(err, t)
+		return
+	}
+	for _, w := range f.note(t, state) {
+		w.change(l, state)
+	}
+}
+
+// note has the checks under way know of a change, and returns the watches to tell.
+func (f *feed) note(t *topic, state tenure.Snapshot) []*watch {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range t.checks {
+		c.latest = &state
+	}
+	return append([]*watch(nil), t.watches...)
+}
+
+// subscription takes in that the server has confirmed a subscription, or ended it because the slot moves.
+func (f *feed) subscription(l *line, m *redis.Subscription) {
+	f.mu.Lock()
+	t := f.topics[m.Channel]
+	if t != nil && t.line != l {
+		t = nil
+	}
+	moved := t != nil && m.Kind == "sunsubscribe"
+	if m.Kind == "subscribe" || m.Kind == "ssubscribe" {
+		l.unconfirmed[m.Channel]--
+		if l.unconfirmed[m.Channel] <= 0 {
+			delete(l.unconfirmed, m.Channel)
+			if t != nil {
+				t.confirmed = true
+				f.look(t, 0)
+			}
+		}
+	}
+	f.mu.Unlock()
+	if moved {
+		f.interrupt(errMoved, t)
+	}
+}
+
+// settle ends the check that waits for an answer to this ping.
+func (f *feed) settle(l *line, id string) {
+	f.mu.Lock()
+	c := l.checks[id]
+	delete(l.checks, id)
+	if c == nil || c.topic.line != l {
+		f.mu.Unlock()
+		return
+	}
+	t := c.topic
+	t.checks = slices.DeleteFunc(t.checks, func(other *check) bool { return other == c })
+	t.pause = 0
+	f.mu.Unlock()
+	for _, claim := range c.claims {
+		claim.begin(l, c.state())
+	}
+}

@@ -1,0 +1,104 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Prune implements [tenure.Pruner]. How long a record is unchanged is told by the server's clock, which stamped it.
+// The floor is raised in every bucket before anything is deleted: 256 requests in a Cluster, one after another. If some
+// elections cannot be pruned, Prune returns the names of those that were, together with the error.
+func (s *Store) Prune(ctx context.Context, unused time.Duration) ([]string, error) {
+	if s.closed.Load() {
+		return nil, fmt.Errorf("redis: pruning: %w", errClosed)
+	}
+	type pruned struct {
+		names []string
+		err   error
+	}
+	result, err := call(ctx, func() (pruned, error) {
+		names, err := s.prune(ctx, unused)
+		return pruned{names, err}, nil
+	})
+	if err == nil {
+		err = result.err
+	}
+	if err != nil {
+		err = fmt.Errorf("redis: pruning: %w", failed(err))
+	}
+	return result.names, err
+}
+
+func (s *Store) prune(ctx context.Context, unused time.Duration) ([]string, error) {
+	entries, err := s.entries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	idle, floor, damaged := s.idle(entries, unused)
+	if len(idle) == 0 {
+		return nil, damaged
+	}
+	if err := s.raise(ctx, floor); err != nil {
+		return nil, errors.Join(damaged, err)
+	}
+	names, err := s.deleteAll(ctx, idle)
+	return names, errors.Join(damaged, err)
+}
+
+// idle returns the entries that may go, those without a record among them, and the highest of their tokens.
+func (s *Store) idle(entries []entry, unused time.Duration) (idle []entry, floor uint64, damaged error) {
+	for _, e := range entries {
+		if e.version == "" {
+			idle = append(idle, e)
+			continue
+		}
+		snapshot, err := s.decode(e.election, e.version, e.record)
+		if err != nil {
+			damaged = errors.Join(damaged, err)
+			continue
+		}
+		if r := snapshot.Record; r.Vacant() && r.Pause == nil && e.unchangedFor(unused) {
+			idle = append(idle, e)
+			floor = max(floor, r.Token)
+		}
+	}
+	return idle, floor, damaged
+}
+
+// unchangedFor compares the server's stamp with this host's clock: an hour here or there does not matter to what
+// nobody uses.
+func (e entry) unchangedFor(unused time.Duration) bool {
+	changed, err := strconv.ParseInt(e.changed, 10, 64)
+	return err == nil && (unused <= 0 || time.Since(time.UnixMilli(changed)) >= unused)
+}
+
+// raise raises the floors of all buckets. Where they were raised already it changes nothing.
+func (s *Store) raise(ctx context.Context, floor uint64) error {
+	for b := range buckets {
+		if _, err := raiseScript.eval(ctx, s.client, []string{s.layout.floor(b)}, floor); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) deleteAll(ctx context.Context, idle []entry) ([]string, error) {
+	var names []string
+	var failures []error
+	for _, e := range idle {
+		reply, err := deleteScript.eval(ctx, s.client, s.layout.keys(e.election),
+			e.version, e.election, s.publish, s.layout.channel(e.election))
+		if err != nil {
+			failures = append(failures, err)
+		}
+		if reply == int64(1) {
+			names = append(names, e.election)
+		}
+	}
+	slices.Sort(names)
+	return names, errors.Join(failures...)
+}
