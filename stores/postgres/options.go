@@ -34,6 +34,7 @@ type config struct {
 	poll          time.Duration // 0: a share of the shortest TTL
 	safety        time.Duration
 	probe         time.Duration // how long a notification may take
+	fenceLimit    time.Duration // of a fenced transaction; 0: what is left of the lease
 }
 
 // WithSchema sets the schema of the table, 1 to 63 bytes. Default [DefaultSchema]. The search path is never used.
@@ -65,6 +66,10 @@ func newConfig(options []Option) (*config, error) {
 	if c.poll != 0 && (c.poll < minPoll || c.poll > maxPoll) {
 		return nil, fmt.Errorf("%w: a poll interval of %v is not between %v and %v",
 			tenure.ErrConfig, c.poll, minPoll, maxPoll)
+	}
+	if c.fenceLimit != 0 && (c.fenceLimit < minFenceLimit || c.fenceLimit > maxFenceLimit) {
+		return nil, fmt.Errorf("%w: a fence limit of %v is not between %v and %v",
+			tenure.ErrConfig, c.fenceLimit, minFenceLimit, maxFenceLimit)
 	}
 	return c, nil
 }
