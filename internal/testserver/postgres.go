@@ -24,7 +24,9 @@ type Postgres struct {
 
 // StartPostgres starts a new server with further settings, each NAME=VALUE. All others are PostgreSQL's defaults, so
 // that commits are synced to the disk.
-func StartPostgres(tb TB, settings ...string) *Postgres { return StartPostgresEnv(tb, nil, settings...) }
+func StartPostgres(tb TB, settings ...string) *Postgres {
+	return StartPostgresEnv(tb, nil, settings...)
+}
 
 // StartPostgresEnv is StartPostgres with variables, each NAME=VALUE, added to the server's environment.
 func StartPostgresEnv(tb TB, env []string, settings ...string) *Postgres {
@@ -50,7 +52,7 @@ func startPostgres(tb TB, programs, data string, env, settings []string) *Postgr
 		Program: filepath.Join(programs, "postgres"), Args: args, Env: env, Unprivileged: true,
 		Quit: syscall.SIGINT, // an orderly end that does not wait for clients
 		Ready: func(ctx context.Context) error {
-			return exec.CommandContext(ctx, ready, "-q", "-h", "127.0.0.1", "-p", strconv.Itoa(port)).Run()
+			return exec.CommandContext(ctx, ready, "-q", "-U", "postgres", "-d", "postgres", "-h", "127.0.0.1", "-p", strconv.Itoa(port)).Run()
 		},
 	})
 	return &Postgres{Process: process, Addr: Addr(port), programs: programs, data: data}

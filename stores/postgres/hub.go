@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tenure-go/tenure"
@@ -25,6 +26,7 @@ type hub struct {
 	silent    bool   // notifications do not arrive
 	heard     bool   // they do
 
+	sessions        atomic.Int64 // connections that were made
 	started, closed bool
 	quit            context.CancelFunc
 	done            chan struct{}

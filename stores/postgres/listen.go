@@ -56,6 +56,7 @@ func (h *hub) session(ctx context.Context) (served bool, err error) {
 		defer cancel()
 		_ = conn.Close(closing)
 	}()
+	h.sessions.Add(1)
 	// First listen, then look: what changes in between is told.
 	if err := h.listen(ctx, conn); err != nil {
 		return false, err

@@ -1,0 +1,300 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/tcpproxy"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+func TestBackendTerminated(t *testing.T) {
+	url := server(t)
+	m := newTeam(t, openStore(t, url), openStore(t, url))
+	c, token := m.leader()
+	admin := openPool(t, url)
+	for range 3 {
+		killed := scalar[int](t, admin, `SELECT count(pg_terminate_backend(pid))::int FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+		if killed < 2 {
+			t.Fatalf("%d backends were terminated, want those of two stores", killed)
+		}
+		m.keeps(c, token, shortTTL/2)
+	}
+	m.handsOver(c, token)
+}
+
+func TestServerFrozenAndResumed(t *testing.T) {
+	t.Parallel()
+	pg := testserver.StartPostgres(t)
+	m := newTeam(t, openStore(t, pg.URL()), openStore(t, pg.URL()))
+	c, token := m.leader()
+	pg.Freeze()
+	m.await("the leader gives up while the server is frozen", func() bool { return !c.IsLeader() })
+	time.Sleep(shortTTL / 2) // nobody may lead meanwhile, which the guard sees
+	pg.Thaw()
+	next, higher := m.leader()
+	if higher <= token {
+		t.Errorf("term %d follows term %d", higher, token)
+	}
+	m.handsOver(next, higher)
+}
+
+func TestServerKilledAndRestarted(t *testing.T) {
+	t.Parallel()
+	pg := testserver.StartPostgres(t)
+	m := newTeam(t, openStore(t, pg.URL()), openStore(t, pg.URL()))
+	c, token := m.leader()
+	pg.Kill()
+	m.await("the leader gives up while there is no server", func() bool { return !c.IsLeader() })
+	pg.Start()
+	next, higher := m.leader()
+	if higher <= token {
+		t.Errorf("term %d follows term %d", higher, token)
+	}
+	m.handsOver(next, higher)
+}
+
+func TestServerRestartedWithinTheLease(t *testing.T) {
+	t.Parallel()
+	pg := testserver.StartPostgres(t)
+	s := openStore(t, pg.URL())
+	record := held(1)
+	current := swap(t, s, "billing", "", record)
+	pg.Kill()
+	if _, err := s.CompareAndSwap(t.Context(), "billing", current.Version, record); err == nil {
+		t.Fatal("a write to a server that was killed succeeded")
+	}
+	pg.Start()
+	await(t, "the store works again", func() bool {
+		got, err := s.Load(t.Context(), "billing")
+		return err == nil && got.Version == current.Version
+	})
+}
+
+func openProxy(t testing.TB, url string) (*tcpproxy.Proxy, string) {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(url)
+	must(t, err)
+	addr := fmt.Sprintf("%s:%d", config.ConnConfig.Host, config.ConnConfig.Port)
+	proxy, err := tcpproxy.Listen(addr)
+	must(t, err)
+	t.Cleanup(proxy.Close)
+	return proxy, strings.Replace(url, addr, proxy.Addr(), 1)
+}
+
+// updates matches a request that replaces a record, unless it was prepared.
+func updates(request []byte) bool { return bytes.Contains(request, []byte("UPDATE ")) }
+
+func TestReplyLostAfterCommit(t *testing.T) {
+	proxy, url := openProxy(t, server(t))
+	s := openStore(t, url+"&default_query_exec_mode=exec")
+	record := held(1)
+	current := swap(t, s, "billing", "", record)
+	lost := proxy.LoseReply(updates)
+	record.Renewals++
+	_, err := s.CompareAndSwap(t.Context(), "billing", current.Version, record)
+	<-lost
+	for _, claim := range []error{tenure.ErrConflict, tenure.ErrNotApplied, tenure.ErrPermanent} {
+		if errors.Is(err, claim) {
+			t.Errorf("the lost reply is taken for %v", claim)
+		}
+	}
+	if err == nil {
+		t.Error("the lost reply is no error")
+	}
+	if got := load(t, s, "billing"); got.Record.Renewals != record.Renewals {
+		t.Errorf("the record is at renewal %d, want %d: the write was made", got.Record.Renewals, record.Renewals)
+	}
+}
+
+// A leader finds its own write again, whatever became of the reply.
+func TestLeaderSurvivesLostReplies(t *testing.T) {
+	url := server(t)
+	proxy, through := openProxy(t, url)
+	m := newTeam(t, openStore(t, through+"&default_query_exec_mode=exec"), openStore(t, url))
+	c, token := m.leader()
+	for range 3 {
+		lost := proxy.LoseReply(updates)
+		m.await("a reply is lost", func() bool {
+			select {
+			case <-lost:
+				return true
+			default:
+				return false
+			}
+		})
+		m.keeps(c, token, shortTTL/2)
+	}
+}
+
+func TestHalfOpenConnection(t *testing.T) {
+	url := server(t)
+	proxy, through := openProxy(t, url)
+	m := newTeam(t, openStore(t, through), openStore(t, url))
+	c, token := m.leader()
+	proxy.Hold()
+	m.await("the other candidate takes over", m.candidates[1].IsLeader)
+	if c.IsLeader() {
+		t.Error("the leader that is cut off still leads")
+	}
+	proxy.Release()
+	higher, _ := m.candidates[1].Term()
+	if higher.Token <= token {
+		t.Errorf("term %d follows term %d", higher.Token, token)
+	}
+	m.handsOver(m.candidates[1], higher.Token)
+}
+
+func TestPoolReplacesItsConnectionsEverySecond(t *testing.T) {
+	url := server(t) + "&pool_max_conn_lifetime=1s&pool_health_check_period=200ms"
+	one, two := openStore(t, url), openStore(t, url)
+	m := newTeam(t, one, two)
+	c, token := m.leader()
+	before := one.pool.Stat().MaxLifetimeDestroyCount()
+	m.await("connections are replaced", func() bool {
+		return one.pool.Stat().MaxLifetimeDestroyCount() >= before+3
+	})
+	if !leads(c, token) {
+		t.Errorf("the leader lost its term: %+v", c.Status())
+	}
+	if n := one.hub.sessions.Load(); n != 1 {
+		t.Errorf("the watching connection was made %d times, want once: it is none of the pool's", n)
+	}
+	m.handsOver(c, token)
+}
+
+// startPair starts a primary and a synchronous standby, and returns the URL of both.
+func startPair(t *testing.T) (primary, standby *testserver.Postgres, url string) {
+	t.Helper()
+	primary = testserver.StartPostgres(t, "synchronous_standby_names=second")
+	standby = primary.StartReplica(t, "second", "hot_standby=on", "synchronous_standby_names=")
+	host, port, _ := strings.Cut(primary.Addr, ":")
+	_, other, _ := strings.Cut(standby.Addr, ":")
+	return primary, standby, fmt.Sprintf("postgres:///postgres?host=%s,%s&port=%s,%s&user=postgres&sslmode=disable"+
+		"&target_session_attrs=read-write", host, host, port, other)
+}
+
+func TestStandbyPromotedAfterThePrimaryDied(t *testing.T) {
+	t.Parallel()
+	primary, standby, url := startPair(t)
+	m := newTeam(t, openStore(t, url), openStore(t, url))
+	_, token := m.leader()
+	primary.Kill()
+	standby.Promote(t)
+	await(t, "a candidate leads with the promoted standby", func() bool {
+		return scalar[int](t, openPool(t, standby.URL()), `SELECT count(*)::int FROM tenure WHERE leader <> ''
+AND renewed_at > clock_timestamp() - interval '500 ms'`) == 1
+	})
+	c, now := m.leader()
+	if now < token {
+		t.Errorf("term %d follows term %d", now, token)
+	}
+	m.handsOver(c, now)
+}
+
+// The old primary stays up and takes no writes any more: connections to it work, and are of no use.
+func TestStandbyPromotedBesideThePrimary(t *testing.T) {
+	t.Parallel()
+	primary, standby, url := startPair(t)
+	s := openStore(t, url)
+	current := swap(t, s, "billing", "", held(1))
+	fill := s.pool.Stat().MaxConns()
+	var conns []*pgxpool.Conn
+	for range fill { // every connection of the pool leads to the old primary
+		conn, err := s.pool.Acquire(t.Context())
+		must(t, err)
+		conns = append(conns, conn)
+	}
+	for _, conn := range conns {
+		conn.Release()
+	}
+	standby.Promote(t)
+	old := openPool(t, primary.URL())
+	exec(t, old, "ALTER SYSTEM SET default_transaction_read_only = on")
+	exec(t, old, "SELECT pg_reload_conf()")
+	await(t, "the old primary takes no writes", func() bool {
+		return scalar[string](t, openPool(t, primary.URL()), "SHOW default_transaction_read_only") == "on"
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	record := held(1)
+	record.Renewals++
+	written, err := s.CompareAndSwap(ctx, "billing", current.Version, record)
+	must(t, err)
+	if got := load(t, newTestStore(t, openPool(t, standby.URL())), "billing"); got.Version != written.Version {
+		t.Error("the write did not go to the new primary")
+	}
+}
+
+func TestServerThatTakesNoWrites(t *testing.T) {
+	t.Parallel()
+	primary, standby, _ := startPair(t)
+	current := swap(t, openStore(t, primary.URL()), "billing", "", held(1))
+	s := newTestStore(t, openPool(t, standby.URL()))
+	await(t, "the standby has the record", func() bool {
+		var count int
+		err := s.pool.QueryRow(t.Context(), "SELECT count(*)::int FROM tenure").Scan(&count)
+		return err == nil && count == 1
+	})
+	readOnly := newTestStore(t, openPool(t, primary.URL()+"&default_transaction_read_only=on"))
+	_, loading := s.Load(t.Context(), "billing")
+	_, creating := s.CompareAndSwap(t.Context(), "invoices", "", held(1))
+	_, writing := s.CompareAndSwap(t.Context(), "billing", current.Version, held(1))
+	_, refused := readOnly.CompareAndSwap(t.Context(), "billing", current.Version, held(1))
+	for what, err := range map[string]error{
+		"Load on a standby": loading, "a create on a standby": creating, "a write on a standby": writing,
+		"a write to a server that is read-only": refused,
+	} {
+		if !errors.Is(err, tenure.ErrNotApplied) || !strings.Contains(err.Error(), "target_session_attrs=read-write") {
+			t.Errorf("%s: %v; want ErrNotApplied with what to do", what, err)
+		}
+	}
+	watched := make(chan error, 100)
+	stop, err := s.Watch(t.Context(), "billing", func(_ tenure.Snapshot, err error) { watched <- err })
+	must(t, err)
+	defer stop()
+	if err := <-watched; !errors.Is(err, errStandby) {
+		t.Errorf("a watch on a standby delivers %v, want that it is one", err)
+	}
+}
+
+func TestServerClockMoves(t *testing.T) {
+	t.Parallel()
+	libraries, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
+	if len(libraries) == 0 {
+		t.Skip("libfaketime, which moves the server's clock, is not installed: apt-get install libfaketime")
+	}
+	clock := filepath.Join(testserver.Dir(t), "clock")
+	set := func(shift string) {
+		must(t, os.WriteFile(clock+".new", []byte(shift+"\n"), 0o644))
+		must(t, os.Rename(clock+".new", clock))
+	}
+	set("+0")
+	pg := testserver.StartPostgresEnv(t, []string{
+		"LD_PRELOAD=" + libraries[0], "FAKETIME_TIMESTAMP_FILE=" + clock, "FAKETIME_NO_CACHE=1", "DONT_FAKE_MONOTONIC=1",
+	})
+	admin := openPool(t, pg.URL())
+	shift := func() time.Duration {
+		return time.Until(scalar[time.Time](t, admin, "SELECT clock_timestamp()")).Round(time.Hour)
+	}
+	m := newTeam(t, openStore(t, pg.URL()), openStore(t, pg.URL()))
+	c, token := m.leader()
+	for _, by := range []string{"+1h", "-1h", "+0"} {
+		set(by)
+		want, _ := time.ParseDuration(strings.Replace(by, "+0", "0s", 1))
+		await(t, "the server's clock has moved by "+by, func() bool { return shift() == want })
+		m.keeps(c, token, shortTTL*3/2)
+	}
+	m.handsOver(c, token)
+}
