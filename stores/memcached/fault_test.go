@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
@@ -200,14 +201,14 @@ func TestForeignItemIsPermanent(t *testing.T) {
 func TestFleetThroughFaults(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartMemcached(t)
-	f := newFleet(t)
+	f := fleet.New(t)
 	proxies := map[string]*tcpproxy.Proxy{}
 	stops := map[string]func(){}
 	for _, id := range []string{"a", "b", "c"} {
 		proxies[id] = startProxy(t, server.Addr)
-		stops[id] = f.stand(openStore(t, proxies[id].Addr()), id)
+		stops[id] = f.Stand(openStore(t, proxies[id].Addr()), id)
 	}
-	term := f.next()
+	term := f.Next()
 
 	for range 3 { // renewals whose replies are lost are found to have landed
 		<-proxies[term.Leader].LoseReply(command("cas"))
@@ -217,61 +218,54 @@ func TestFleetThroughFaults(t *testing.T) {
 	}
 
 	proxies[term.Leader].Hold() // cut off: its term ends, another's begins
-	f.over(term)
+	f.Over(term)
 	cutOff := term
-	term = f.next()
+	term = f.Next()
 	proxies[cutOff.Leader].Release()
 
 	server.Freeze() // nobody leads for longer than a lease without the server
-	f.over(term)
+	f.Over(term)
 	server.Thaw()
-	term = f.next()
+	term = f.Next()
 
 	for _, proxy := range proxies {
 		proxy.Cut()
 	}
 	stops[term.Leader]()
-	if next := f.next(); next.Token <= term.Token {
+	if next := f.Next(); next.Token <= term.Token {
 		t.Errorf("token %d after %d", next.Token, term.Token)
 	}
-	for _, stop := range stops {
-		stop()
-	}
-	f.check()
+	f.Check()
 }
 
 // The server forgets everything. Whoever lives has seen the last token, waits for the lease, and goes on above it.
 func TestFleetThroughARestart(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartMemcached(t)
-	f := newFleet(t)
+	f := fleet.New(t)
 	var lost atomic.Int32
-	var stops []func()
 	for _, id := range []string{"a", "b", "c"} {
 		s := openStore(t, server.Addr, WithLossObserver(func(Loss) { lost.Add(1) }))
-		stops = append(stops, f.stand(s, id))
+		f.Stand(s, id)
 	}
-	term := f.next()
+	term := f.Next()
 	waitUntil(t, "all have seen the term", func() bool { return allSee(t, server.Addr, term.Token) })
-	time.Sleep(fleetTTL / 2) // every follower polls several times in that; nothing else tells that it has
+	time.Sleep(fleet.TTL / 2) // every follower polls several times in that; nothing else tells that it has
 	server.Kill()
 	server.Start()
-	next := f.next()
+	next := f.Next()
 	if next.Token <= term.Token {
 		t.Errorf("token %d after %d", next.Token, term.Token)
 	}
 	if lost.Load() == 0 {
 		t.Error("nobody has reported the loss")
 	}
-	for _, stop := range stops {
-		stop()
-	}
-	f.check()
+	f.Check()
 }
 
 func allSee(t *testing.T, addr string, token uint64) bool {
 	t.Helper()
-	return mustLoad(t, openStore(t, addr), "fleet").Record.Token == token
+	return mustLoad(t, openStore(t, addr), fleet.Election).Record.Token == token
 }
 
 func waitUntil(t *testing.T, what string, holds func() bool) {

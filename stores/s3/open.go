@@ -1,0 +1,146 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/tenure-go/tenure"
+)
+
+// Open returns the store at a URL, with a client of its own, once the server has shown that it honours conditions:
+//
+//	s3://BUCKET[/PREFIX][?region=REGION][&endpoint=URL][&path-style=true][&profile=NAME]
+//
+// Credentials come from the usual chain of the AWS SDK: environment, shared files, web identity, container, instance.
+// endpoint names a compatible server, http or https; path-style puts the bucket's name into the path and not into the
+// host. Without a region that of the environment or the shared files is used, or with an endpoint us-east-1. A prefix
+// ends in a slash in the keys, whether or not it does in the URL; [WithPrefix] overrides it.
+//
+// The error wraps [tenure.ErrConfig] if the URL has another form, and [tenure.ErrPermanent] if the server ignores
+// conditions or denies access.
+func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error) {
+	at, err := parse(rawURL)
+	if err == nil {
+		options = append([]Option{WithPrefix(at.prefix)}, options...)
+		_, err = newConfig(options)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("s3: opening: %w", err)
+	}
+	s, err := at.open(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("s3: opening bucket %q: %w", at.bucket, err)
+	}
+	if err := s.objects.Check(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("s3: opening bucket %q: %w", at.bucket, err), s.Close())
+	}
+	return s, nil
+}
+
+// location is what a URL says.
+type location struct {
+	bucket, prefix, region, endpoint, profile string
+
+	pathStyle bool
+}
+
+func (l location) open(ctx context.Context, options []Option) (*Store, error) {
+	loaded, err := awsconfig.LoadDefaultConfig(ctx,
+		awsconfig.WithRegion(l.region), awsconfig.WithSharedConfigProfile(l.profile))
+	if err != nil {
+		return nil, err
+	}
+	var client *http.Client
+	if buildable, ok := loaded.HTTPClient.(*awshttp.BuildableClient); ok {
+		if client, ok = buildable.Freeze().(*http.Client); ok { // whose idle connections can be closed
+			loaded.HTTPClient = client
+		}
+	}
+	if loaded.Region == "" && l.endpoint == "" {
+		return nil, fmt.Errorf("%w: no region is known: add ?region=REGION to the URL, or set AWS_REGION", tenure.ErrConfig)
+	}
+	s, err := New(s3.NewFromConfig(loaded, l.configure), l.bucket, options...)
+	if err != nil {
+		return nil, err
+	}
+	s.owned = client
+	return s, nil
+}
+
+func (l location) configure(o *s3.Options) {
+	o.UsePathStyle = l.pathStyle
+	if l.endpoint != "" {
+		o.BaseEndpoint = &l.endpoint
+	}
+	if o.Region == "" {
+		o.Region = "us-east-1"
+	}
+}
+
+func parse(rawURL string) (location, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.Port() != "" || u.Fragment != "" {
+		// The URL is not repeated: somebody may have put a key into it.
+		return location{}, fmt.Errorf("%w: want s3://BUCKET[/PREFIX][?PARAMETERS], without credentials, which come from the "+
+			"environment", tenure.ErrConfig)
+	}
+	at := location{bucket: u.Host, prefix: prefixOf(u.Path)}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return location{}, fmt.Errorf("%w: the parameters of the URL: %w", tenure.ErrConfig, err)
+	}
+	for name, values := range query {
+		if len(values) > 1 {
+			return location{}, fmt.Errorf("%w: parameter %q of the URL is repeated", tenure.ErrConfig, name)
+		}
+		if err := at.set(name, values[0]); err != nil {
+			return location{}, err
+		}
+	}
+	return at, nil
+}
+
+func prefixOf(path string) string {
+	name := strings.Trim(path, "/")
+	if name == "" {
+		return defaultPrefix
+	}
+	return name + "/"
+}
+
+func (l *location) set(name, value string) (err error) {
+	switch name {
+	case "region":
+		l.region = value
+	case "profile":
+		l.profile = value
+	case "path-style":
+		if l.pathStyle, err = strconv.ParseBool(value); err != nil {
+			return fmt.Errorf("%w: path-style %q: want true or false", tenure.ErrConfig, value)
+		}
+	case "endpoint":
+		l.endpoint = value
+		return checkEndpoint(value)
+	default:
+		return fmt.Errorf("%w: parameter %q of the URL is unknown; there are region, endpoint, path-style and profile",
+			tenure.ErrConfig, name)
+	}
+	return nil
+}
+
+func checkEndpoint(value string) error {
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return fmt.Errorf("%w: endpoint: want a URL with http or https and no credentials", tenure.ErrConfig)
+	}
+	return nil
+}
