@@ -3,6 +3,7 @@ package testserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -91,18 +92,22 @@ func (n *NATS) Forget() {
 	}
 }
 
-// Received returns how many messages the server has had from its clients, those of other servers not counted.
-func (n *NATS) Received() int64 {
+// Received returns how many messages the server has had from its clients whose connections have the name, from all of
+// them if it is empty. Those of other servers are not counted, nor what a closed connection has sent.
+func (n *NATS) Received(name string) int64 {
 	n.tb.Helper()
 	var connections struct {
 		List []struct {
-			In int64 `json:"in_msgs"`
+			Name string `json:"name"`
+			In   int64  `json:"in_msgs"`
 		} `json:"connections"`
 	}
 	n.monitored("/connz?limit=100000", &connections)
 	var sum int64
 	for _, c := range connections.List {
-		sum += c.In
+		if name == "" || name == c.Name {
+			sum += c.In
+		}
 	}
 	return sum
 }
@@ -113,8 +118,7 @@ func (n *NATS) monitored(path string, answer any) {
 	defer cancel()
 	response, err := n.ask(ctx, path)
 	if err == nil {
-		defer response.Body.Close()
-		err = json.NewDecoder(response.Body).Decode(answer)
+		err = errors.Join(json.NewDecoder(response.Body).Decode(answer), response.Body.Close())
 	}
 	if err != nil {
 		n.tb.Fatalf("ask %s for %s: %v", n.Name, path, err)
@@ -135,7 +139,7 @@ func (n *NATS) healthy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	_ = response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("its health is %s", response.Status)
 	}

@@ -110,7 +110,7 @@ func (s *Store) checkAsked(c jetstream.StreamConfig) error {
 	switch {
 	case s.config.replicas != 0 && s.config.replicas != c.Replicas:
 		return tenure.Permanent(fmt.Errorf("it exists with %d replicas, and %d are asked for: change it with "+
-			"\"nats stream edit %s --replicas=%d\", or the option", c.Replicas, s.config.replicas, s.stream(), s.config.replicas))
+			"nats stream edit %s --replicas=%[2]d, or change the option", c.Replicas, s.config.replicas, s.stream()))
 	case s.config.storage != nil && *s.config.storage != c.Storage:
 		return tenure.Permanent(fmt.Errorf("it exists with %v storage, and %v is asked for: NATS cannot change that, "+
 			"so use another bucket, or change the option", c.Storage, *s.config.storage))

@@ -219,8 +219,10 @@ func connection(name string) []nats.Option {
 		nats.Name(name), nats.Timeout(dialTimeout), nats.MaxReconnects(-1),
 		nats.ReconnectWait(reconnectWait), nats.ReconnectJitter(reconnectWait, reconnectWait),
 		nats.ReconnectBufSize(-1), nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(mostPings),
-		nats.IgnoreAuthErrorAbort(),                                       // a password that is being changed must not end the process's candidacy
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the default prints
+		// A password that is being changed must not end the process's candidacy.
+		nats.IgnoreAuthErrorAbort(),
+		// The client's own handler prints.
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
 	}
 }
 
@@ -279,7 +281,10 @@ func (a *address) settings(query map[string]string) error {
 		name string
 		set  func(value string) (Option, error)
 	}{
-		{"replicas", replicasOf}, {"storage", storageOf}, {"create", createOf}, {"sync", syncOf},
+		{"replicas", replicasOf},
+		{"storage", storageOf},
+		{"create", createOf},
+		{"sync", syncOf},
 		{"heartbeat", heartbeatOf},
 	} {
 		if value := query[p.name]; value != "" {

@@ -1,0 +1,110 @@
+package natskv
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+// Story 26: candidates that stand send nothing while the watch delivers. The server counts.
+func TestFollowersAreSilent(t *testing.T) {
+	server := testserver.StartNATS(t)
+	f := newFleet(t)
+	// A long interval between signs of life keeps a busy machine from being taken for a silent server.
+	rest := func(name string) string { return "elections?heartbeat=10s&name=" + name }
+	f.stand(openStore(t, server.Addr, rest("leader")), "leader", tenure.WithTTL(time.Second))
+	f.next()
+	for i := range 9 {
+		f.stand(openStore(t, server.Addr, rest("follower")), fmt.Sprint("follower-", i), tenure.WithTTL(time.Second))
+	}
+	observer := openStore(t, server.Addr, rest("observer"))
+	var current tenure.Snapshot
+	renewals := func() uint64 {
+		current = mustLoad(t, observer, "fleet")
+		return current.Record.Renewals
+	}
+	begun := renewals()
+	eventually(t, "all have settled", func() bool { return renewals() >= begun+3 })
+	leader, followers := server.Received("leader"), server.Received("follower")
+	if followers == 0 {
+		t.Fatal("the server knows of no follower")
+	}
+	begun = renewals()
+	eventually(t, "some leases have passed", func() bool { return renewals() >= begun+12 })
+	written := int64(renewals()-begun) + 2 // the count may have begun and ended in between two renewals
+	if sent := server.Received("follower") - followers; sent != 0 {
+		t.Errorf("9 followers have sent %d messages while the leader renewed %d times", sent, written)
+	}
+	if sent := server.Received("leader") - leader; sent > written+1 {
+		t.Errorf("the leader has sent %d messages for %d renewals", sent, written)
+	}
+	if current.Record.Leader != "leader" {
+		t.Errorf("%s leads", current.Record.Leader)
+	}
+}
+
+// A herd: when the leader of 500 candidates resigns, the server gets one release, one bid that it accepts, and of each
+// of the others at most one that it rejects.
+func TestHerd(t *testing.T) {
+	const candidates, connections, changes = 500, 20, 3
+	server := testserver.StartNATS(t)
+	f := newFleet(t)
+	var stores []*Store
+	for range connections {
+		stores = append(stores, openStore(t, server.Addr, "elections?heartbeat=10s"))
+	}
+	// Every write that is tried passes a subscriber of its subject, whether JetStream takes it or not.
+	var tried atomic.Int64
+	counter := connect(t, server.Addr).Conn()
+	if _, err := counter.Subscribe("$KV.elections.fleet", func(*nats.Msg) { tried.Add(1) }); err != nil {
+		t.Fatal(err)
+	}
+	stops := make(map[string]func())
+	for i := range candidates {
+		id := fmt.Sprint("node-", i)
+		// Nothing is renewed within the test, so that all writes are those of changes.
+		stops[id] = f.stand(stores[i%connections], id, tenure.WithTTL(time.Hour))
+	}
+	leader := f.next()
+	written := func() uint64 {
+		info, err := stores[0].info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.State.LastSeq
+	}
+	settle := func() (uint64, int64) {
+		var last int64 = -1
+		eventually(t, "no more is tried", func() bool {
+			before := last
+			last = server.Received("")
+			if before != last {
+				time.Sleep(200 * time.Millisecond) // nobody tells when a herd has calmed down
+			}
+			return before == last && counter.Flush() == nil
+		})
+		return written(), tried.Load()
+	}
+	acceptedBefore, triedBefore := settle()
+	for n := range changes {
+		stops[leader.Leader]()
+		leader = f.next()
+		acceptedNow, triedNow := settle()
+		accepted, all := int64(acceptedNow-acceptedBefore), triedNow-triedBefore
+		if accepted != 2 {
+			t.Errorf("change %d: %d writes were accepted, want the release and one bid", n, accepted)
+		}
+		if rejected := all - accepted; rejected > candidates-2-int64(n) {
+			t.Errorf("change %d: %d writes were rejected, more than one for each of the others", n, rejected)
+		} else {
+			t.Logf("change %d: 2 writes were accepted, %d rejected", n, rejected)
+		}
+		acceptedBefore, triedBefore = acceptedNow, triedNow
+	}
+}

@@ -1,0 +1,263 @@
+package natskv
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+// Story 24: the reply is lost after the server has stored the write. The outcome is unknown, never a conflict, and the
+// record tells.
+func TestLostReplyIsUnknown(t *testing.T) {
+	server := testserver.StartNATS(t)
+	proxy := proxyTo(t, server.Addr)
+	s := openStore(t, proxy.Addr(), "elections")
+	first := mustSwap(t, s, "billing", "", held(1, "a"))
+	lost := proxy.LoseReply(func(request []byte) bool { return bytes.Contains(request, []byte("$KV.elections.billing")) })
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // nothing comes, so it is waited for in full
+	defer cancel()
+	next := held(1, "a")
+	next.Renewals = 1
+	_, err := s.CompareAndSwap(ctx, "billing", first.Version, next)
+	<-lost
+	mustBeUnknown(t, err)
+	eventually(t, "the store is connected again", s.conn.IsConnected)
+	if got := mustLoad(t, s, "billing"); got.Record.Renewals != 1 {
+		t.Errorf("the record is %+v, want the write whose reply was lost", got.Record)
+	}
+	if _, err := s.CompareAndSwap(t.Context(), "billing", first.Version, next); !errors.Is(err, tenure.ErrConflict) {
+		t.Errorf("the same write again returned %v, want a conflict", err)
+	}
+}
+
+// A request that is lost on its way must not arrive when nobody waits for it any more.
+func TestNothingIsSentAfterTheCall(t *testing.T) {
+	server := testserver.StartNATS(t)
+	proxy := proxyTo(t, server.Addr)
+	s := openStore(t, proxy.Addr(), "elections")
+	first := mustSwap(t, s, "billing", "", held(1, "a"))
+	proxy.Refuse(true)
+	proxy.Cut()
+	eventually(t, "the store is disconnected", func() bool { return !s.conn.IsConnected() })
+	if _, err := s.CompareAndSwap(t.Context(), "billing", first.Version, held(2, "b")); !errors.Is(err, tenure.ErrNotApplied) {
+		t.Fatalf("without a connection CompareAndSwap returned %v, want ErrNotApplied", err)
+	}
+	if _, err := s.Load(t.Context(), "billing"); err == nil {
+		t.Error("without a connection Load returned no error")
+	}
+	proxy.Refuse(false)
+	eventually(t, "the store is connected again", s.conn.IsConnected)
+	if got := mustLoad(t, s, "billing"); got.Version != first.Version {
+		t.Errorf("the record is %+v, want the one from before", got)
+	}
+}
+
+func TestFrozenServerIsUnknown(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections")
+	first := mustSwap(t, s, "billing", "", held(1, "a"))
+	server.Freeze()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := s.CompareAndSwap(ctx, "billing", first.Version, held(2, "b"))
+	mustBeUnknown(t, err)
+	server.Thaw()
+	eventually(t, "the write landed", func() bool {
+		got, err := s.Load(t.Context(), "billing")
+		return err == nil && got.Record.Token == 2
+	})
+}
+
+// Both codes for a wrong revision are conflicts: that of a wrong one, and that of a write to the same key which is just
+// being replicated.
+func TestBothCodesOfAWrongRevisionAreConflicts(t *testing.T) {
+	cluster := testserver.StartNATSCluster(t, 3, nil)
+	s := openStore(t, cluster[0].Addr, "elections?replicas=3")
+	codes := make(map[jetstream.ErrorCode]int)
+	current := mustSwap(t, s, "billing", "", held(1, "a"))
+	for round := 0; round < 200 && len(codes) < 2; round++ {
+		var bids sync.WaitGroup
+		errs := make([]error, 8)
+		for i := range errs {
+			bids.Go(func() {
+				_, errs[i] = s.CompareAndSwap(t.Context(), "billing", current.Version, held(uint64(round+2), "a"))
+			})
+		}
+		bids.Wait()
+		won := 0
+		for _, err := range errs {
+			var refusal *jetstream.APIError
+			switch {
+			case err == nil:
+				won++
+			case errors.Is(err, tenure.ErrConflict) && errors.As(err, &refusal):
+				codes[refusal.ErrorCode]++
+			default:
+				t.Fatal(err)
+			}
+		}
+		if won != 1 {
+			t.Fatalf("%d of %d bids from one version won", won, len(errs))
+		}
+		current = mustLoad(t, s, "billing")
+	}
+	for _, code := range []jetstream.ErrorCode{
+		jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant,
+	} {
+		if codes[code] == 0 {
+			t.Errorf("the server never answered with the code %d: %v", code, codes)
+		}
+	}
+}
+
+// Tokens and versions go on when somebody deletes a record by hand, in whichever way.
+func TestVersionsNeverRecurAfterDeletion(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections")
+	kv := keyValue(t, s)
+	seen := make(map[tenure.Version]bool)
+	create := func() {
+		t.Helper()
+		created := mustSwap(t, s, "billing", "", held(1, "a"))
+		if seen[created.Version] {
+			t.Fatalf("the version %q came twice", created.Version)
+		}
+		seen[created.Version] = true
+	}
+	create()
+	for name, remove := range map[string]func() error{
+		"deleted": func() error { return kv.Delete(t.Context(), "billing") },
+		"purged":  func() error { return kv.Purge(t.Context(), "billing") },
+		"compacted": func() error {
+			return errors.Join(kv.Delete(t.Context(), "billing"), kv.PurgeDeletes(t.Context(), jetstream.DeleteMarkersOlderThan(-1)))
+		},
+		"gone with the bucket": func() error { return s.js.DeleteKeyValue(t.Context(), "elections") },
+	} {
+		if err := remove(); err != nil {
+			t.Fatal(err)
+		}
+		// The call that finds the bucket gone fails, and the next one makes another.
+		var missing tenure.Snapshot
+		eventually(t, "the missing record can be loaded", func() bool {
+			var err error
+			missing, err = s.Load(t.Context(), "billing")
+			return err == nil
+		})
+		if missing.Exists() {
+			t.Fatalf("%s: the record is still there", name)
+		}
+		create()
+	}
+}
+
+// A write that expects a record which was there before the bucket was deleted finds none like it.
+func TestAVersionFromADeletedBucketIsAConflict(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections")
+	var old tenure.Snapshot
+	for n := range uint64(5) {
+		old = mustSwap(t, s, "billing", old.Version, held(n+1, "a"))
+	}
+	if err := s.js.DeleteKeyValue(t.Context(), "elections"); err != nil {
+		t.Fatal(err)
+	}
+	other := openStore(t, server.Addr, "elections")
+	var current tenure.Snapshot
+	for n := range uint64(10) {
+		current = mustSwap(t, other, "billing", current.Version, held(n+1, "b"))
+		if _, err := s.CompareAndSwap(t.Context(), "billing", old.Version, held(6, "a")); !errors.Is(err, tenure.ErrConflict) {
+			t.Fatalf("a swap from a version of the deleted bucket returned %v", err)
+		}
+	}
+}
+
+func TestForeignValueIsPermanentAndStays(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections")
+	kv := keyValue(t, s)
+	if _, err := kv.PutString(t.Context(), "billing", "not a record"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Load(t.Context(), "billing"); !errors.Is(err, tenure.ErrPermanent) || !strings.Contains(err.Error(), `"billing"`) {
+		t.Errorf("Load returned %v, want ErrPermanent with the name", err)
+	}
+	if _, err := s.CompareAndSwap(t.Context(), "billing", "", held(1, "a")); !errors.Is(err, tenure.ErrConflict) {
+		t.Errorf("CompareAndSwap returned %v, want ErrConflict", err)
+	}
+	if names, err := s.Prune(t.Context(), 0); !errors.Is(err, tenure.ErrPermanent) || len(names) > 0 {
+		t.Errorf("Prune returned %q, %v, want ErrPermanent", names, err)
+	}
+	if e, err := kv.Get(t.Context(), "billing"); err != nil || string(e.Value()) != "not a record" {
+		t.Errorf("the value is %v, %v", e, err)
+	}
+}
+
+func TestTooLargeARecordIsPermanent(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections")
+	record := held(1, "a")
+	record.Metadata = map[string]string{"long": strings.Repeat("x", 2<<20)}
+	if _, err := s.CompareAndSwap(t.Context(), "billing", "", record); !errors.Is(err, tenure.ErrPermanent) {
+		t.Errorf("CompareAndSwap returned %v, want ErrPermanent", err)
+	}
+	if _, err := s.CompareAndSwap(t.Context(), "billing", "", held(1, "a")); err != nil {
+		t.Errorf("a record that is not too large: %v", err)
+	}
+}
+
+func TestClosedStoreAndConnection(t *testing.T) {
+	server := testserver.StartNATS(t)
+	js := connect(t, server.Addr)
+	s, err := New(js, "elections")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustSwap(t, s, "billing", "", held(1, "a"))
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !js.Conn().IsConnected() {
+		t.Error("Close closed the caller's connection")
+	}
+	calls := func(s *Store) map[string]error {
+		_, loading := s.Load(t.Context(), "billing")
+		_, swapping := s.CompareAndSwap(t.Context(), "billing", "", held(1, "a"))
+		_, listing := s.List(t.Context())
+		_, pruning := s.Prune(t.Context(), 0)
+		_, probing := s.Guarantee(t.Context())
+		_, watching := s.Watch(t.Context(), "billing", func(tenure.Snapshot, error) {})
+		return map[string]error{
+			"Load": loading, "CompareAndSwap": swapping, "List": listing, "Prune": pruning, "Guarantee": probing, "Watch": watching,
+		}
+	}
+	for name, err := range calls(s) {
+		if !errors.Is(err, tenure.ErrPermanent) {
+			t.Errorf("%s of a closed store returned %v", name, err)
+		}
+	}
+	other, err := New(js, "elections")
+	if err != nil {
+		t.Fatal(err)
+	}
+	js.Conn().Close()
+	for name, err := range calls(other) {
+		if !errors.Is(err, tenure.ErrPermanent) {
+			t.Errorf("%s over a closed connection returned %v", name, err)
+		}
+	}
+	opened := openStore(t, server.Addr, "elections")
+	if opened.Close(); !opened.conn.IsClosed() {
+		t.Error("Close left the connection that Open made")
+	}
+}

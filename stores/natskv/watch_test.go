@@ -1,0 +1,244 @@
+package natskv
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+// often is a heartbeat for tests that wait for silence to be noticed.
+const often = "&heartbeat=100ms"
+
+// consumers returns the names of all consumers of the bucket.
+func consumers(t *testing.T, s *Store) []string {
+	t.Helper()
+	stream, err := s.js.Stream(t.Context(), s.stream())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	list := stream.ConsumerNames(t.Context())
+	for name := range list.Name() {
+		names = append(names, name)
+	}
+	if err := list.Err(); err != nil && !errors.Is(err, jetstream.ErrEndOfData) {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestAllElectionsShareOneConsumer(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections")
+	var last <-chan delivery
+	for i := range 200 {
+		last = mustWatch(t, s, fmt.Sprintf("election-%d", i))
+	}
+	await(t, last, "the missing record", at(""))
+	if names := consumers(t, s); len(names) != 1 {
+		t.Errorf("200 watches have the consumers %q, want one", names)
+	}
+	created := mustSwap(t, s, "election-199", "", held(1, "a"))
+	await(t, last, "the creation", at(created.Version))
+}
+
+// The last watch takes the consumer with it, and another one begins with another.
+func TestConsumerEndsWithTheLastWatch(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections")
+	created := mustSwap(t, s, "billing", "", held(1, "a"))
+	for range 3 {
+		delivered := make(chan delivery, 10)
+		stop, err := s.Watch(t.Context(), "billing", func(snapshot tenure.Snapshot, err error) { delivered <- delivery{snapshot, err} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		await(t, delivered, "the current state", at(created.Version))
+		stop()
+	}
+	eventually(t, "the subscriptions are gone", func() bool { return s.conn.NumSubscriptions() <= 1 }) // one is for replies
+}
+
+// A watch that is interrupted says so, and is restored with what happened meanwhile, which nobody pushed.
+func TestWatchIsRestored(t *testing.T) {
+	for name, interrupt := range map[string]func(t *testing.T, s *Store, server *testserver.NATS, meanwhile func()){
+		"consumer deleted": func(t *testing.T, s *Store, _ *testserver.NATS, meanwhile func()) {
+			for _, consumer := range consumers(t, s) {
+				if err := s.js.DeleteConsumer(t.Context(), s.stream(), consumer); err != nil {
+					t.Fatal(err)
+				}
+			}
+			meanwhile()
+		},
+		"server restarted": func(_ *testing.T, _ *Store, server *testserver.NATS, meanwhile func()) {
+			server.Restart()
+			meanwhile()
+		},
+		"server killed": func(_ *testing.T, _ *Store, server *testserver.NATS, meanwhile func()) {
+			server.Kill()
+			server.Start()
+			meanwhile()
+		},
+		"bucket deleted": func(t *testing.T, s *Store, _ *testserver.NATS, meanwhile func()) {
+			if err := s.js.DeleteKeyValue(t.Context(), s.bucket); err != nil {
+				t.Fatal(err)
+			}
+			meanwhile()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := testserver.StartNATS(t)
+			s, other := openStore(t, server.Addr, "elections?"+often[1:]), openStore(t, server.Addr, "elections")
+			first := mustSwap(t, s, "billing", "", held(1, "a"))
+			deliveries := mustWatch(t, s, "billing")
+			await(t, deliveries, "the current state", at(first.Version))
+			var second tenure.Snapshot
+			interrupt(t, s, server, func() {
+				eventually(t, "the record can be written", func() bool {
+					current, err := other.Load(t.Context(), "billing")
+					if err == nil {
+						second, err = other.CompareAndSwap(t.Context(), "billing", current.Version, held(2, "b"))
+					}
+					return err == nil
+				})
+			})
+			await(t, deliveries, "the interruption", failure)
+			await(t, deliveries, "what happened meanwhile", at(second.Version))
+			third := mustSwap(t, other, "billing", second.Version, held(3, "a"))
+			await(t, deliveries, "a change after that", at(third.Version))
+		})
+	}
+}
+
+func TestCutConnectionInterruptsTheWatch(t *testing.T) {
+	server := testserver.StartNATS(t)
+	proxy := proxyTo(t, server.Addr)
+	// With a heartbeat of 30 s it is not the silence that is noticed.
+	s, other := openStore(t, proxy.Addr(), "elections?heartbeat=30s"), openStore(t, server.Addr, "elections")
+	first := mustSwap(t, s, "billing", "", held(1, "a"))
+	deliveries := mustWatch(t, s, "billing")
+	await(t, deliveries, "the current state", at(first.Version))
+	proxy.Refuse(true)
+	proxy.Cut()
+	await(t, deliveries, "the interruption", failure)
+	second := mustSwap(t, other, "billing", first.Version, held(2, "b"))
+	proxy.Refuse(false)
+	await(t, deliveries, "what happened meanwhile", at(second.Version))
+}
+
+// A connection that stands open and carries nothing looks like a quiet election. Its silence is noticed all the same,
+// and the client looks for another server.
+func TestSilentWatchIsNoticed(t *testing.T) {
+	server := testserver.StartNATS(t)
+	proxy := proxyTo(t, server.Addr)
+	s, other := openStore(t, proxy.Addr(), "elections?"+often[1:]), openStore(t, server.Addr, "elections")
+	first := mustSwap(t, s, "billing", "", held(1, "a"))
+	deliveries := mustWatch(t, s, "billing")
+	await(t, deliveries, "the current state", at(first.Version))
+	proxy.HoldReplies()
+	if d := await(t, deliveries, "the interruption", failure); !errors.Is(d.err, errSilent) {
+		t.Errorf("the interruption is %v, want the silence", d.err)
+	}
+	second := mustSwap(t, other, "billing", first.Version, held(2, "b"))
+	proxy.Release()
+	await(t, deliveries, "what happened meanwhile", at(second.Version))
+}
+
+// The client leaves a server that does not answer for another one, well before its pings would make it.
+func TestClientLeavesASilentServer(t *testing.T) {
+	cluster := testserver.StartNATSCluster(t, 3, nil)
+	rest := fmt.Sprintf("elections?replicas=3&servers=%s,%s", cluster[1].Addr, cluster[2].Addr)
+	proxy := proxyTo(t, cluster[0].Addr)
+	s := openStore(t, proxy.Addr(), rest+often)
+	for s.conn.ConnectedAddr() != proxy.Addr() { // the client starts with any of them
+		if err := s.conn.ForceReconnect(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the client is connected", s.conn.IsConnected)
+	}
+	deliveries := mustWatch(t, s, "billing")
+	await(t, deliveries, "the missing record", at(""))
+	proxy.Hold()
+	await(t, deliveries, "the interruption", failure)
+	await(t, deliveries, "the missing record, from another server", at(""))
+	if s.conn.ConnectedAddr() == proxy.Addr() {
+		t.Error("the client is still at the silent server")
+	}
+	mustSwap(t, s, "billing", "", held(1, "a"))
+}
+
+// A message of the watch that gets lost on the way to it, as when a slow reader makes the client library drop it, is
+// noticed by the gap that it leaves or by what the next sign of life says.
+func TestLostMessagesAreNoticed(t *testing.T) {
+	about := func(sequence int) string {
+		return fmt.Sprintf("$JS.ACK.KV_elections.c.1.%d.%d.0.0", 100+sequence, sequence)
+	}
+	message := func(reply string, header nats.Header) *nats.Msg {
+		return &nats.Msg{Subject: "$KV.elections.billing", Reply: reply, Header: header, Sub: &nats.Subscription{}}
+	}
+	alive := func(sent string) *nats.Msg {
+		return message("", nats.Header{"Status": {"100"}, lastSentHeader: {sent}})
+	}
+	for _, test := range []struct {
+		name string
+		next *nats.Msg
+		want error
+	}{
+		{"the next message", message(about(2), nil), nil},
+		{"a message too many", message(about(3), nil), errGap},
+		{"a sign of life", alive("1"), nil},
+		{"a sign of life after a lost message", alive("2"), errGap},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := &consumer{store: &Store{bucket: "elections"}}
+			if e, err := c.take(message(about(1), nil)); err != nil || e.sequence != 101 || e.key != "billing" {
+				t.Fatalf("the first message is taken as %+v, %v", e, err)
+			}
+			if _, err := c.take(test.next); !errors.Is(err, test.want) {
+				t.Errorf("the error is %v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func TestClosedStoreTellsItsWatches(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections")
+	deliveries := mustWatch(t, s, "billing")
+	await(t, deliveries, "the missing record", at(""))
+	s.Close()
+	if d := await(t, deliveries, "the end", failure); !errors.Is(d.err, tenure.ErrPermanent) {
+		t.Errorf("the last delivery is %v, want ErrPermanent", d.err)
+	}
+}
+
+// A bucket may hold what is none of ours, and more than fits into one answer.
+func TestWatchOfALargeBucket(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections")
+	const others = 20000
+	for i := range others {
+		if _, err := s.js.PublishAsync(s.subject(fmt.Sprintf("other-%d", i)), []byte("foreign")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case <-s.js.PublishAsyncComplete():
+	case <-time.After(soon):
+		t.Fatal("the values are not written")
+	}
+	created := mustSwap(t, s, "billing", "", held(1, "a"))
+	deliveries := mustWatch(t, s, "billing")
+	await(t, deliveries, "the current state", at(created.Version))
+	names, err := s.List(t.Context())
+	if err != nil || len(names) != others+1 {
+		t.Errorf("List returned %d names, %v", len(names), err)
+	}
+}
