@@ -101,20 +101,36 @@ func (s *Store) load(ctx context.Context, election string) (tenure.Snapshot, err
 	if err := s.enter(ctx, election); err != nil {
 		return tenure.Snapshot{}, err
 	}
-	keys := s.layout.keys(election)
-	reply, err := call(ctx, func() (any, error) { return loadScript.eval(ctx, s.client, keys[:2]) })
+	reply, err := call(ctx, func() (any, error) { return s.read(ctx, s.layout.keys(election)) })
 	if err != nil {
 		return tenure.Snapshot{}, failed(err)
 	}
 	fields, ok := reply.([]any)
 	if !ok || len(fields) != 2 {
-		return tenure.Snapshot{}, damaged(keys[0], fmt.Errorf("unexpected reply %v", reply))
+		return tenure.Snapshot{}, damaged(s.layout.record(election), fmt.Errorf("unexpected reply %v", reply))
 	}
 	text, _ := fields[1].(string)
 	if version, exists := fields[0].(string); exists {
 		return s.decode(election, version, text)
 	}
 	return s.missing(election, text)
+}
+
+// read returns version and record, or nil and the floor.
+func (s *Store) read(ctx context.Context, keys []string) (any, error) {
+	if !s.sharded() {
+		return loadScript.eval(ctx, s.client, keys[:2])
+	}
+	// While a slot moves, a Cluster refuses a command on several keys one of which is not there. So the record is read
+	// alone, and the floor only if there is none.
+	reply, err := loadScript.eval(ctx, s.client, keys[:1])
+	if fields, ok := reply.([]any); err == nil && ok && len(fields) == 2 && fields[0] == nil {
+		fields[1], err = s.client.Get(ctx, keys[1]).Result()
+		if errors.Is(err, redis.Nil) {
+			fields[1], err = "0", nil
+		}
+	}
+	return reply, err
 }
 
 func (s *Store) decode(election, version, text string) (tenure.Snapshot, error) {
@@ -164,7 +180,11 @@ func (s *Store) swap(
 	if record.Vacant() {
 		vacant = 1
 	}
-	keys, args := s.layout.keys(election), []any{
+	keys := s.layout.keys(election)
+	if old != "" {
+		keys = keys[:1] // the others are for a new record alone, and would be in the way while a slot moves
+	}
+	args := []any{
 		string(old), nonce(), text, record.Token, vacant, election, s.publish, s.layout.channel(election),
 	}
 	reply, err := call(ctx, func() (any, error) { return s.write(ctx, keys, args) })

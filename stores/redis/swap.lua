@@ -1,5 +1,5 @@
 -- Writes a record if its version is still the expected one, and publishes it.
--- KEYS: the record, the floor and the set of names of its bucket
+-- KEYS: the record; if none is expected also the floor and the set of names of its bucket
 -- ARGV: expected version (empty: none), nonce, record, token, '1' if vacant, election, publishing command, channel
 -- Returns: the new version, or nil if the version was another one
 local expected, nonce, record, token = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])

@@ -1,0 +1,351 @@
+package redis
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/tcpproxy"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+func newProxy(t testing.TB, upstream string) *tcpproxy.Proxy {
+	t.Helper()
+	p, err := tcpproxy.Listen(upstream)
+	must(t, err)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// isSwap matches the request of a swap with this session.
+func isSwap(session string) func([]byte) bool {
+	return func(request []byte) bool { return bytes.Contains(request, []byte(session)) }
+}
+
+// A write whose reply is lost was sent once, whatever the client is told to repeat: the outcome is unknown, and a load
+// shows it.
+func TestReplyLost(t *testing.T) {
+	server := testserver.StartRedis(t)
+	proxy := newProxy(t, server.Addr)
+	s := newStore(t, newClient(t, proxy.Addr(), func(o *redis.Options) { o.MaxRetries = 5 }))
+	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	server.MustDo("CONFIG RESETSTAT")
+
+	lost := proxy.LoseReply(isSwap(`"session":"two"`))
+	_, err := s.CompareAndSwap(t.Context(), "e", first.Version, leader(2, "two"))
+	<-lost
+	if !unknown(err) {
+		t.Errorf("the error of a lost reply is %v, want one that leaves the outcome open", err)
+	}
+	if got := server.Calls()["evalsha"]; got != 1 {
+		t.Errorf("the server got %d requests, want 1", got)
+	}
+	if got := mustLoad(t, s, "e"); got.Record.Session != "two" {
+		t.Errorf("the record is %+v, want the one whose reply was lost", got.Record)
+	}
+}
+
+// A request that something on the way repeats has the answer that the first one had: its own write is no conflict.
+func TestRepeatedRequestHasTheFirstAnswer(t *testing.T) {
+	server := testserver.StartRedis(t)
+	s := storeAt(t, server)
+	before := mustSwap(t, s, "e", "", leader(1, "one"))
+	keys, args := s.layout.keys("e"), []any{
+		string(before.Version), nonce(), `{"tenure":1,"token":2}`, 2, 1, "e", s.publish, s.layout.channel("e"),
+	}
+	first, err := s.write(t.Context(), keys, args)
+	must(t, err)
+	second, err := s.write(t.Context(), keys, args)
+	must(t, err)
+	if first == nil || first != second {
+		t.Errorf("the answers are %v and %v, want the same version twice", first, second)
+	}
+	mustSwap(t, s, "e", tenure.Version(first.(string)), leader(3, "three"))
+	if third, err := s.write(t.Context(), keys, args); third != nil || err != nil {
+		t.Errorf("repeated after it was replaced, the write has the answer %v, %v, want a conflict", third, err)
+	}
+}
+
+// Candidates whose every tenth reply is lost go on leading: they find out what became of their writes.
+func TestLeaderOutlivesLostReplies(t *testing.T) {
+	server := testserver.StartRedis(t)
+	proxy := newProxy(t, server.Addr)
+	f := newFleet(t, "e", 2*time.Second)
+	f.join("one", newStore(t, newClient(t, proxy.Addr())))
+	f.awaitLeader()
+	for range 3 {
+		<-proxy.LoseReply(isSwap(`"leader":"one"`))
+	}
+	f.join("two", storeAt(t, server))
+	f.stop("one")
+	f.awaitLeaderOtherThan("one")
+	f.end()
+	if got := f.elections("one"); got != 1 {
+		t.Errorf("the candidate was elected %d times, want once: lost replies end no term", got)
+	}
+}
+
+func TestScriptCacheFlushed(t *testing.T) {
+	server := testserver.StartRedis(t)
+	s := storeAt(t, server)
+	current := mustSwap(t, s, "e", "", leader(1, "one"))
+	server.MustDo("SCRIPT FLUSH")
+	current = mustSwap(t, s, "e", current.Version, leader(2, "two"))
+	server.MustDo("SCRIPT FLUSH")
+	if got := mustLoad(t, s, "e"); got.Version != current.Version {
+		t.Errorf("loaded version %s, want %s", got.Version, current.Version)
+	}
+	server.MustDo("CONFIG RESETSTAT")
+	current = mustSwap(t, s, "e", current.Version, leader(3, "three")) // by its source, which the server keeps
+	mustSwap(t, s, "e", current.Version, leader(4, "four"))
+	if calls := server.Calls(); calls["eval"] != 1 || calls["evalsha"] != 2 {
+		t.Errorf("the server counts %d calls by source and %d by digest, want 1 and 2", calls["eval"], calls["evalsha"])
+	}
+}
+
+// A watch is told that its connection is gone, and afterwards the current state with all that it has missed.
+func TestWatchIsRestored(t *testing.T) {
+	server := testserver.StartRedis(t)
+	proxy := newProxy(t, server.Addr)
+	watching, other := newStore(t, newClient(t, proxy.Addr())), storeAt(t, server)
+	first := mustSwap(t, other, "e", "", leader(1, "one"))
+	box := watchInto(t, watching, "e")
+	n := box.await(t, "the current state", 0, version(first.Version))
+	proxy.Refuse(true)
+	proxy.Cut()
+	n = box.await(t, "the interruption", n, interrupted)
+	missed := mustSwap(t, other, "e", first.Version, leader(2, "two"))
+	proxy.Refuse(false)
+	n = box.await(t, "what it has missed", n, version(missed.Version))
+	next := mustSwap(t, other, "e", missed.Version, leader(3, "three"))
+	box.await(t, "the next change", n, version(next.Version))
+}
+
+// Of a connection that stands open and carries nothing no reset tells. The probe does.
+func TestHalfOpenSubscriptionIsNoticed(t *testing.T) {
+	server := testserver.StartRedis(t)
+	proxy := newProxy(t, server.Addr)
+	watching := newStore(t, newClient(t, proxy.Addr()), WithPing(time.Second))
+	first := mustSwap(t, watching, "e", "", leader(1, "one"))
+	box := watchInto(t, watching, "e")
+	n := box.await(t, "the current state", 0, version(first.Version))
+	proxy.Hold()
+	n = box.await(t, "the interruption", n, interrupted)
+	missed := mustSwap(t, storeAt(t, server), "e", first.Version, leader(2, "two"))
+	proxy.Release()
+	box.await(t, "what it has missed", n, version(missed.Version))
+}
+
+// What somebody else publishes is no state of an election.
+func TestForeignMessage(t *testing.T) {
+	server := testserver.StartRedis(t)
+	s := storeAt(t, server)
+	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	box := watchInto(t, s, "e")
+	n := box.await(t, "the current state", 0, version(first.Version))
+	server.MustDo("PUBLISH " + s.layout.channel("e") + " hello")
+	n = box.await(t, "that something is wrong", n, func(d delivery) bool { return errors.Is(d.err, tenure.ErrPermanent) })
+	box.await(t, "the current state", n, version(first.Version))
+}
+
+// A killed server with an append-only file has all that it acknowledged when it is back, and the watch goes on.
+func TestKilledAndBack(t *testing.T) {
+	server := testserver.StartRedis(t, "--appendonly", "yes")
+	s := storeAt(t, server)
+	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	box := watchInto(t, s, "e")
+	n := box.await(t, "the current state", 0, version(first.Version))
+	server.Kill()
+	n = box.await(t, "the interruption", n, interrupted)
+	_, err := s.CompareAndSwap(t.Context(), "e", first.Version, leader(2, "two"))
+	if !errors.Is(err, tenure.ErrNotApplied) && !unknown(err) {
+		t.Errorf("without a server the error is %v", err)
+	}
+	server.Start()
+	box.await(t, "the current state", n, version(first.Version))
+	mustSwap(t, s, "e", first.Version, leader(2, "two"))
+}
+
+// After a loss of all data versions do not recur, though tokens may.
+func TestVersionsDoNotRecurAfterALoss(t *testing.T) {
+	server := testserver.StartRedis(t)
+	s := storeAt(t, server)
+	seen := map[tenure.Version]bool{}
+	for range 3 {
+		var current tenure.Version
+		for token := range uint64(3) {
+			current = mustSwap(t, s, "e", current, leader(token+1, "same")).Version
+			if seen[current] {
+				t.Fatalf("version %s recurs", current)
+			}
+			seen[current] = true
+		}
+		server.MustDo("FLUSHALL")
+	}
+}
+
+func TestReadOnlyReplica(t *testing.T) {
+	master := testserver.StartRedis(t)
+	replica := testserver.StartReplica(t, master)
+	first := mustSwap(t, storeAt(t, master), "e", "", leader(1, "one"))
+	replica.Await("HGET tenure:{"+bucketOf("e")+"}:election:e version", string(first.Version))
+	s := storeAt(t, replica)
+	_, err := s.CompareAndSwap(t.Context(), "e", first.Version, leader(2, "two"))
+	must(t, isFor(err, tenure.ErrNotApplied))
+	if g, err := s.Guarantee(t.Context()); err != nil || g.Grade != tenure.GradeUnknown {
+		t.Errorf("the guarantee of a replica is %v, %v, want unknown", g, err)
+	}
+}
+
+func bucketOf(election string) string {
+	_, rest, _ := strings.Cut(layout{}.record(election), "{")
+	number, _, _ := strings.Cut(rest, "}")
+	return number
+}
+
+func TestOutOfMemory(t *testing.T) {
+	server := testserver.StartRedis(t)
+	s := storeAt(t, server)
+	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	server.MustDo("CONFIG SET maxmemory 1")
+	_, err := s.CompareAndSwap(t.Context(), "e", first.Version, leader(2, "two"))
+	must(t, isFor(err, tenure.ErrNotApplied))
+	_, err = s.CompareAndSwap(t.Context(), "f", "", leader(1, "one"))
+	must(t, isFor(err, tenure.ErrNotApplied))
+	if got := mustLoad(t, s, "e"); got.Version != first.Version {
+		t.Errorf("a write that was refused is there: %+v", got)
+	}
+	server.MustDo("CONFIG SET maxmemory 0")
+	mustSwap(t, s, "e", first.Version, leader(2, "two"))
+}
+
+func TestBusy(t *testing.T) {
+	server := testserver.StartRedis(t, "--lua-time-limit", "10")
+	s := storeAt(t, server)
+	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	ended := make(chan error, 1)
+	go func() {
+		ended <- newClient(t, server.Addr, func(o *redis.Options) { o.ReadTimeout = -1 }).
+			Eval(context.Background(), "while true do end", nil).Err()
+	}()
+	eventually(t, "a script keeps the server busy", func() bool {
+		_, err := server.Do("PING")
+		return err != nil && strings.HasPrefix(err.Error(), "BUSY")
+	})
+	_, err := s.CompareAndSwap(t.Context(), "e", first.Version, leader(2, "two"))
+	must(t, isFor(err, tenure.ErrNotApplied))
+	server.MustDo("SCRIPT KILL")
+	<-ended
+	mustSwap(t, s, "e", first.Version, leader(2, "two"))
+}
+
+// A server that reads its data at start refuses everything; it does so for as long as its keys are many.
+func TestLoading(t *testing.T) {
+	server := testserver.StartRedis(t, "--appendonly", "yes", "--aof-use-rdb-preamble", "no", "--auto-aof-rewrite-percentage", "0",
+		"--loading-process-events-interval-bytes", "1024")
+	s := storeAt(t, server)
+	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	server.MustDo(`EVAL "for i = 1, 200000 do redis.call('SET', 'key' .. i % 1000, string.rep('x', 200)) end" 0`)
+	server.Kill()
+	started := make(chan struct{})
+	go func() {
+		defer close(started)
+		server.Start()
+	}()
+	refused := false
+	for loading := true; loading; {
+		select {
+		case <-started:
+			loading = false
+		default:
+		}
+		_, err := s.CompareAndSwap(t.Context(), "e", "wrong", leader(2, "two"))
+		refused = refused || err != nil && strings.Contains(err.Error(), "LOADING") && errors.Is(err, tenure.ErrNotApplied)
+	}
+	if !refused {
+		t.Skip("the server had its data before anybody could ask")
+	}
+	mustSwap(t, s, "e", first.Version, leader(2, "two"))
+}
+
+// What is under the key of a record but is none is never overwritten.
+func TestForeignData(t *testing.T) {
+	server := testserver.StartRedis(t)
+	s := storeAt(t, server)
+	key := s.layout.record("e")
+	client := newClient(t, server.Addr)
+	for what, fields := range map[string][]any{
+		"another hash":      {"name", "value"},
+		"no record":         {"version", "1-x", "record", "hello"},
+		"a later format":    {"version", "1-x", "record", `{"tenure":2,"token":1}`},
+		"a missing version": {"record", `{"tenure":1,"token":1}`},
+		"a string":          nil,
+	} {
+		server.MustDo("DEL " + key)
+		if fields == nil {
+			server.MustDo("SET " + key + " hello")
+		} else {
+			must(t, client.HSet(t.Context(), key, fields...).Err())
+		}
+		if _, err := s.Load(t.Context(), "e"); !errors.Is(err, tenure.ErrPermanent) || !strings.Contains(err.Error(), `"e"`) {
+			t.Errorf("%s: loading it, the error is %v", what, err)
+		}
+		_, err := s.CompareAndSwap(t.Context(), "e", "", leader(1, "one"))
+		if !errors.Is(err, tenure.ErrPermanent) && !errors.Is(err, tenure.ErrConflict) {
+			t.Errorf("%s: writing over it, the error is %v", what, err)
+		}
+	}
+	server.MustDo("DEL " + key)
+	server.MustDo("SET " + s.layout.floor(bucket("e")) + " hello")
+	if _, err := s.Load(t.Context(), "e"); !errors.Is(err, tenure.ErrPermanent) {
+		t.Errorf("a damaged floor: the error is %v", err)
+	}
+}
+
+// A record that nobody could read again is refused before it is sent.
+func TestUnreadableRecordIsNotWritten(t *testing.T) {
+	server := testserver.StartRedis(t)
+	s := storeAt(t, server)
+	for _, r := range []tenure.Record{
+		{Token: tenure.MaxToken + 1}, {Token: 1, Leader: "no session"}, {Token: 1, TTL: time.Microsecond},
+	} {
+		if _, err := s.CompareAndSwap(t.Context(), "e", "", r); !errors.Is(err, tenure.ErrPermanent) {
+			t.Errorf("%+v: the error is %v, want one that is permanent", r, err)
+		}
+	}
+	if mustLoad(t, s, "e").Exists() {
+		t.Error("one of them was written")
+	}
+}
+
+func TestClosedStore(t *testing.T) {
+	server := testserver.StartRedis(t)
+	s := storeAt(t, server)
+	box := watchInto(t, s, "e")
+	n := box.await(t, "the current state", 0, version(""))
+	must(t, s.Close())
+	box.await(t, "the end", n, func(d delivery) bool { return errors.Is(d.err, tenure.ErrPermanent) })
+	must(t, s.Close())
+	_, err := s.Load(t.Context(), "e")
+	must(t, isFor(err, tenure.ErrPermanent))
+	_, err = s.CompareAndSwap(t.Context(), "e", "", leader(1, "one"))
+	must(t, isFor(err, tenure.ErrPermanent))
+	_, err = s.Watch(t.Context(), "e", func(tenure.Snapshot, error) {})
+	must(t, isFor(err, tenure.ErrPermanent))
+	_, err = s.List(t.Context())
+	must(t, isFor(err, tenure.ErrPermanent))
+	_, err = s.Prune(t.Context(), 0)
+	must(t, isFor(err, tenure.ErrPermanent))
+	_, err = s.Guarantee(t.Context())
+	must(t, isFor(err, tenure.ErrPermanent))
+	must(t, newClient(t, server.Addr).Ping(t.Context()).Err())
+	if err := s.client.Ping(t.Context()).Err(); err != nil {
+		t.Errorf("the client, which is not the store's, is closed: %v", err)
+	}
+}
