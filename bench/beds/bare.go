@@ -1,0 +1,30 @@
+package beds
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/bench"
+)
+
+// bareValue is about as long as the JSON of a leader's record.
+var bareValue = []byte(strings.Repeat("tenure ", 37))
+
+// swapBare replaces a value by reading and swapping it, for stores without anything barer.
+func swapBare(ctx context.Context, store tenure.Store, value int) error {
+	election := fmt.Sprint("bare-", value)
+	now, err := store.Load(ctx, election)
+	if err != nil {
+		return err
+	}
+	record := now.Record
+	record.Renewals++
+	record.Token = max(record.Token, 1)
+	_, err = store.CompareAndSwap(ctx, election, now.Version, record)
+	return err
+}
+
+// opener opens a store at an address.
+type opener = func(ctx context.Context, address string) (bench.Store, error)

@@ -1,0 +1,13 @@
+// Package beds has every store of the project with what it takes to measure it: a real server, and the bare operations
+// that the store's own are measured beside.
+package beds
+
+import "github.com/tenure-go/tenure/bench"
+
+// All returns the beds in the order of the tables.
+func All() []bench.Bed {
+	return []bench.Bed{
+		Memory(), File(), Postgres(), PostgresPush(), NATS(), NATSSynced(), NATSCluster(), Redis(), RedisSynced(),
+		Memcached(),
+	}
+}

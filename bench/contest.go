@@ -1,0 +1,116 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tenure-go/tenure"
+)
+
+// contest is an election with its candidates.
+type contest struct {
+	trace      *trace
+	polled     bool
+	candidates []*tenure.Candidate
+	stores     []Store
+	terms      chan begun // every term, as it begins
+	worked     atomic.Pointer[time.Time]
+	cancel     context.CancelFunc
+	running    sync.WaitGroup
+}
+
+// begun is the start of a term.
+type begun struct {
+	candidate int
+	at        time.Time
+}
+
+// patience is how long a contest may take to have a leader, beyond what leases and polls allow.
+const patience = time.Minute
+
+// standing has candidates stand for an election. They share the stores of as many processes.
+func (r *rig) standing(
+	ctx context.Context, election string, candidates, processes int, options ...tenure.Option,
+) (*contest, error) {
+	running, cancel := context.WithCancel(ctx)
+	c := &contest{trace: newTrace(), polled: !r.pushes, terms: make(chan begun, candidates), cancel: cancel}
+	for range min(candidates, processes) {
+		store, err := r.server.Open(ctx)
+		if err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+		c.stores = append(c.stores, store)
+	}
+	for i := range candidates {
+		store := traced(c.stores[i%len(c.stores)], c.trace, i)
+		candidate, err := tenure.New(store, election, append(options, tenure.WithID(fmt.Sprint("node-", i)))...)
+		if err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+		c.candidates = append(c.candidates, candidate)
+		c.running.Go(func() {
+			_ = candidate.Run(running, func(term context.Context, _ tenure.Term) error { return c.lead(term, i) })
+		})
+	}
+	return c, nil
+}
+
+// lead is the work of a leader: it notes when it begins and when it ends.
+func (c *contest) lead(term context.Context, candidate int) error {
+	c.terms <- begun{candidate, time.Now()}
+	<-term.Done()
+	now := time.Now()
+	c.worked.Store(&now)
+	return nil
+}
+
+// settle waits until the candidates are at rest, so that one hand-over does not disturb the next.
+func (c *contest) settle(ctx context.Context) error {
+	calm := 2*time.Millisecond + time.Duration(len(c.candidates))*20*time.Microsecond
+	if c.polled {
+		return c.trace.settle(ctx, calm, 50*calm)
+	}
+	return c.trace.settle(ctx, calm, patience)
+}
+
+// next waits for the next term.
+func (c *contest) next(ctx context.Context, within time.Duration) (begun, error) {
+	select {
+	case b := <-c.terms:
+		return b, nil
+	case <-ctx.Done():
+		return begun{}, ctx.Err()
+	case <-time.After(within + patience):
+		return begun{}, fmt.Errorf("nobody led within %v", within+patience)
+	}
+}
+
+// handOver has the leader resign, and waits for the next term. It returns how long nobody worked.
+func (c *contest) handOver(ctx context.Context, leader int) (begun, time.Duration, error) {
+	c.trace.reset()
+	resigned := make(chan error, 1)
+	go func() { resigned <- c.candidates[leader].Resign(ctx) }()
+	next, err := c.next(ctx, tenure.DefaultTTL)
+	if err != nil {
+		return next, 0, err
+	}
+	if err := <-resigned; err != nil {
+		return next, 0, fmt.Errorf("resigning: %w", err)
+	}
+	return next, next.at.Sub(*c.worked.Load()), nil
+}
+
+// close ends the candidates and then their stores.
+func (c *contest) close() error {
+	c.cancel()
+	c.running.Wait()
+	var errs []error
+	for _, store := range c.stores {
+		errs = append(errs, store.Close())
+	}
+	return errors.Join(errs...)
+}

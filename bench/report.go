@@ -1,0 +1,206 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Report is what a run measured.
+type Report struct {
+	Plan    Plan
+	Results []*Result
+	Skipped []string
+	Date    time.Time
+	Took    time.Duration
+	Machine string
+}
+
+func newReport(plan Plan, results []*Result, skipped []string) *Report {
+	return &Report{Plan: plan, Results: results, Skipped: skipped, Date: time.Now(), Machine: machine()}
+}
+
+// Missed returns the findings of all beds that are short of their aim.
+func (r *Report) Missed() []Finding {
+	var missed []Finding
+	for _, f := range r.findings() {
+		if !f.Met {
+			missed = append(missed, f)
+		}
+	}
+	return missed
+}
+
+func (r *Report) findings() []Finding {
+	var all []Finding
+	for _, result := range r.Results {
+		all = append(all, result.findings()...)
+	}
+	return all
+}
+
+// WriteMarkdown writes the tables, ratios first.
+func (r *Report) WriteMarkdown(w io.Writer) {
+	fmt.Fprintf(w, "Measured on %s with %s, in %s, on %s.\n\n",
+		r.Date.Format("2 January 2006"), runtime.Version(), r.Took.Round(time.Second), r.Machine)
+	for _, section := range []struct {
+		title, text string
+		write       func(io.Writer)
+	}{
+		{"Ratios", ratiosText, r.writeRatios},
+		{"Aims", "", r.writeAims},
+		{"Candidates at rest", r.loadText(), r.writeLoad},
+		{"A herd", r.herdText(), r.writeHerd},
+		{"What a hand-over consists of", handOverText, r.writeParts},
+		{"Many leaders at once", r.writersText(), r.writeWriters},
+		{"What a server counts", countsText, r.writeCounts},
+		{"Times", timesText, r.writeTimes},
+		{"Stores", "", r.writeStores},
+	} {
+		fmt.Fprintf(w, "### %s\n\n", section.title)
+		if section.text != "" {
+			fmt.Fprintf(w, "%s\n\n", section.text)
+		}
+		section.write(w)
+	}
+}
+
+const ratiosText = `Hand-over: from the end of the leader's work to the start of the next leader's, in bare round trips
+and in bare writes made in between on the same server; median / 99th percentile. Fail-over: from kill -9 of the leading
+process to the start of the next leader's work, in TTLs; median / worst. A store that does not push is polled every fifth
+of the TTL, so its hand-over is given in poll intervals too.`
+
+func (r *Report) writeRatios(w io.Writer) {
+	t := &table{head: []string{"store", "renewal, in writes"}}
+	for _, n := range r.Plan.Candidates {
+		t.head = append(t.head, fmt.Sprintf("hand-over among %d, in round trips", n), "in writes")
+	}
+	t.head = append(t.head, "in poll intervals", "fail-over, in TTLs")
+	for _, result := range r.Results {
+		cells := []string{result.Bed.Name, number(Ratio(result.Renewal.Renewal.Median(), result.Renewal.Write.Median()))}
+		polls := []string{}
+		for _, h := range result.HandOver {
+			cells = append(cells, pair(h.Gap, h.Ping.Median()), pair(h.Gap, h.Write.Median()))
+			if h.Poll > 0 {
+				polls = append(polls, number(Ratio(h.Gap.Median(), h.Poll)))
+			}
+		}
+		for len(cells) < len(t.head)-2 {
+			cells = append(cells, none)
+		}
+		if len(polls) == 0 {
+			polls = []string{none}
+		}
+		t.add(append(cells, strings.Join(polls, ", "), result.failOver())...)
+	}
+	t.write(w)
+}
+
+func (r *Result) failOver() string {
+	if r.FailOver == nil {
+		return none
+	}
+	f := r.FailOver
+	return number(Ratio(f.Gap.Median(), f.TTL)) + " / " + number(Ratio(worst(f.Gap), f.TTL))
+}
+
+func (r *Report) writeAims(w io.Writer) {
+	t := &table{head: []string{"store", "what", "aim", "measured", "met"}}
+	for _, f := range r.findings() {
+		met := "yes"
+		if !f.Met {
+			met = "**no**"
+		}
+		t.add(f.Store, f.What, f.Aim, f.Measured, met)
+	}
+	t.write(w)
+}
+
+func (r *Report) loadText() string {
+	return fmt.Sprintf(`A leader and %d followers for %v, at default settings, each with connections of its own. Calls
+are those of candidates to their stores; requests are what the server counted, where it can. A store may answer the calls
+of many candidates with one request, and may send requests by itself.`, r.Plan.Followers, r.Plan.Load)
+}
+
+func (r *Report) writeLoad(w io.Writer) {
+	t := &table{head: []string{
+		"store", "leader: calls a minute", "follower: calls a minute", "requests per candidate-minute",
+		"of which of a follower", "WAL bytes per candidate-minute", "connections per candidate",
+	}}
+	for _, result := range r.Results {
+		l := result.Load
+		if l == nil {
+			continue
+		}
+		sent := none
+		if _, counted := l.Counts[Requests]; counted {
+			sent = number(l.followerRequests())
+		}
+		minutes := l.Minutes(l.Followers + 1)
+		t.add(result.Bed.Name, number(float64(l.Leader.All())/l.Minutes(1)),
+			number(float64(l.Follower.All())/l.Minutes(l.Followers)),
+			per(l.Counts, Requests, minutes), sent, per(l.Counts, WALBytes, minutes),
+			per(l.Counts, Connections, float64(l.Followers+1)))
+	}
+	t.write(w)
+}
+
+func (r *Report) herdText() string {
+	return fmt.Sprintf(`%d candidates of one election, in the place of %d processes; %d changes of leader. Numbers are
+per change, and loads of stores that are polled include the polls that fall into it.`,
+		r.Plan.Herd, r.Plan.Processes, r.Plan.Changes)
+}
+
+func (r *Report) writeHerd(w io.Writer) {
+	t := &table{head: []string{
+		"store", "accepted writes", "rejected writes", "rejected, worst", "loads", "requests at the server",
+		"hand-over, in writes",
+	}}
+	for _, result := range r.Results {
+		h := result.Herd
+		if h == nil {
+			continue
+		}
+		n := float64(h.Changes)
+		t.add(result.Bed.Name, number(float64(h.Accepted)/n), number(float64(h.Rejected)/n), fmt.Sprint(h.MostRejected),
+			number(float64(h.Loads)/n), per(h.Counts, Requests, n), pair(h.Gap, result.Renewal.Write.Median()))
+	}
+	t.write(w)
+}
+
+const handOverText = `In percent of the time of all hand-overs. Push: from the sending of the release until the next
+leader has seen it. Bid: that leader's write. Own: what remains, spent in the two candidates.`
+
+func (r *Report) writeParts(w io.Writer) {
+	t := &table{head: []string{"store", "candidates", "push", "bid", "own"}}
+	for _, result := range r.Results {
+		for _, h := range result.HandOver {
+			share := func(s Series) string {
+				if len(s) == 0 {
+					return none
+				}
+				return number(100 * Ratio(s.sum(), h.Push.sum()+h.Bid.sum()+h.Own.sum()))
+			}
+			t.add(result.Bed.Name, fmt.Sprint(h.Candidates), share(h.Push), share(h.Bid), share(h.Own))
+		}
+	}
+	t.write(w)
+}
+
+func (r *Report) writersText() string {
+	return fmt.Sprintf(`%d leaders of as many elections renew as fast as they can, in the place of %d processes that all
+watch all elections; in turn with as many writers of bare values. Rates are medians of %d rounds.`,
+		r.Plan.Leaders, min(r.Plan.Leaders, 10), r.Plan.WriteRounds)
+}
+
+func (r *Report) writeWriters(w io.Writer) {
+	t := &table{head: []string{"store", "a renewal costs, in writes", "renewals a second", "bare writes a second"}}
+	for _, result := range r.Results {
+		if m := result.Writers; m != nil {
+			t.add(result.Bed.Name, number(m.Ratio()), number(middle(m.Renewals)), number(middle(m.Writes)))
+		}
+	}
+	t.write(w)
+}

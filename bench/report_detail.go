@@ -1,0 +1,74 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+)
+
+const countsText = `Per renewal, and per bare write beside it, as the server counts.`
+
+func (r *Report) writeCounts(w io.Writer) {
+	t := &table{head: []string{"store", "what", "a renewal", "a bare write"}}
+	for _, result := range r.Results {
+		for _, name := range slices.Sorted(maps.Keys(result.Renewal.Cost)) {
+			if name != Connections {
+				t.add(result.Bed.Name, name, number(result.Renewal.Cost[name]), number(result.Renewal.Bare[name]))
+			}
+		}
+	}
+	t.write(w)
+}
+
+const timesText = `Microseconds, median / 99th percentile. They say how fast this machine was on that day, and no more.`
+
+func (r *Report) writeTimes(w io.Writer) {
+	t := &table{head: []string{"store", "bare round trip", "bare write", "renewal"}}
+	for _, n := range r.Plan.Candidates {
+		t.head = append(t.head, fmt.Sprintf("hand-over among %d", n))
+	}
+	for _, result := range r.Results {
+		n := result.Renewal
+		cells := []string{result.Bed.Name, micros(n.Ping), micros(n.Write), micros(n.Renewal)}
+		for _, h := range result.HandOver {
+			cells = append(cells, micros(h.Gap))
+		}
+		for len(cells) < len(t.head) {
+			cells = append(cells, none)
+		}
+		t.add(cells...)
+	}
+	t.write(w)
+}
+
+func micros(s Series) string { return pair(s, 1000) }
+
+func (r *Report) writeStores(w io.Writer) {
+	t := &table{head: []string{"store", "what is measured", "server", "pushes"}}
+	for _, result := range r.Results {
+		pushes := "yes"
+		if !result.Pushes {
+			pushes = "no"
+		}
+		t.add(result.Bed.Name, result.Bed.About, result.Version, pushes)
+	}
+	t.write(w)
+	for _, result := range r.Results {
+		for _, problem := range result.Problems {
+			fmt.Fprintf(w, "- %s could not be measured in full: %s\n", result.Bed.Name, problem)
+		}
+	}
+	for _, skipped := range r.Skipped {
+		fmt.Fprintf(w, "- not measured: %s\n", skipped)
+	}
+}
+
+// middle is the median of rates.
+func middle(rates []float64) float64 {
+	sorted := slices.Sorted(slices.Values(rates))
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[len(sorted)/2]
+}
