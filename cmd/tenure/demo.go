@@ -119,7 +119,7 @@ func (a *app) completeDemo(f *demoFlags) (err error) {
 	if f.Options.Faults, err = demo.ParseFaults(f.faults); err != nil {
 		return usagef("--faults: %w", err)
 	}
-	if u, err := url.Parse(a.storeURL); err == nil && u.Scheme == memoryScheme.name {
+	if u, err := url.Parse(a.storeURL); err == nil && u.Scheme == memoryScheme.names[0] {
 		return usagef("processes cannot share a store in memory: give another --store, or none for a temporary one")
 	}
 	program, err := os.Executable()
@@ -172,7 +172,7 @@ func temporaryStore(o *demo.Options) error {
 	if path[0] != '/' {
 		path = "/" + path
 	}
-	o.Store, o.Remove = (&url.URL{Scheme: fileScheme.name, Path: path}).String(), dir
+	o.Store, o.Remove = (&url.URL{Scheme: fileScheme.names[0], Path: path}).String(), dir
 	return nil
 }
 

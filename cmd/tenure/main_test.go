@@ -20,11 +20,21 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	for _, variable := range os.Environ() {
-		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "TENURE_") || name == "XDG_STATE_HOME" {
+		if name, _, _ := strings.Cut(variable, "="); commands(name) {
 			_ = os.Unsetenv(name)
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// commands reports whether a variable is one that the command heeds. Others say which servers there are.
+func commands(name string) bool {
+	for _, ours := range []string{"TENURE_SERVER_", "TENURE_NEED_SERVERS", "TENURE_CACHE"} {
+		if strings.HasPrefix(name, ours) {
+			return false
+		}
+	}
+	return strings.HasPrefix(name, "TENURE_") || name == "XDG_STATE_HOME"
 }
 
 // outcome is what a call of the command came to.

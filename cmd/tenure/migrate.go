@@ -60,7 +60,7 @@ func (a *app) printMigration() error {
 		return err
 	}
 	if s.schema == nil {
-		return usagef("the store %q has no tables", s.name+":")
+		return usagef("the store %q has no tables", s.names[0]+":")
 	}
 	text, err := s.schema(u)
 	if err != nil {

@@ -27,7 +27,9 @@ func TestReadmeIsComplete(t *testing.T) {
 		wanted = append(wanted, "| "+strconv.Itoa(code)+" |")
 	}
 	for _, s := range schemes {
-		wanted = append(wanted, "`"+s.name+":")
+		for _, name := range s.names {
+			wanted = append(wanted, "`"+name+":")
+		}
 	}
 	for _, state := range []string{
 		stateHeld, stateAbandoned, stateSilent, stateVacant, statePaused, stateForgotten, stateMissing,

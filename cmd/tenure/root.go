@@ -45,8 +45,15 @@ const rootLong = `tenure elects one leader among any number of processes, over a
 
 It runs a command on one machine at a time, shows who leads, and asks leaders to go. A store is named by its URL:
 
-  file:///path    a directory, for the processes of one host (the default: one in your state directory)
-  memory:         this process alone, to try things
+  file:///path            a directory, for the processes of one host (the default: one in your state directory)
+  memory:                 this process alone, to try things
+  postgres://host/name    a table of a PostgreSQL database
+  mysql://host/name       a table of a MySQL or MariaDB database
+  sqlite:///path          a table of an SQLite database, for the processes of one host
+  nats://host/bucket      a key-value bucket of NATS JetStream
+  redis://host            a Redis or Valkey server, Sentinels or a Cluster
+  memcached://host        a memcached server, which may forget
+  s3://bucket             a bucket of Amazon S3 or a compatible server
 
 Every global flag has an environment variable, named in brackets. A flag on the command line wins.
 

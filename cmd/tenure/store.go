@@ -12,9 +12,9 @@ import (
 
 // scheme is a kind of store, as the URL names it.
 type scheme struct {
-	name string // of the URL
-	form string // an example of a URL
-	solo bool   // no other process, and no second connection, ever sees its records
+	names []string // of the URL's scheme, the usual one first
+	form  string   // an example of a URL
+	solo  bool     // no other process, and no second connection, ever sees its records
 	// open takes the URL as it was given: those with several hosts are none that package url reads.
 	open func(ctx context.Context, address string) (tenure.Store, func() error, error)
 	// schema returns the SQL that makes the store's tables; nil if it has none.
@@ -22,7 +22,10 @@ type scheme struct {
 }
 
 // schemes are all kinds of stores that the command knows. A new one is added here, and has a file of its own.
-var schemes = []scheme{fileScheme, memoryScheme}
+var schemes = []scheme{
+	fileScheme, memoryScheme, postgresScheme, mysqlScheme, sqliteScheme, natsScheme, redisScheme, memcachedScheme,
+	s3Scheme,
+}
 
 // openStore opens the store that a URL names; empty for the default one. Whoever opens a store closes it.
 func openStore(ctx context.Context, address string) (store tenure.Store, closeStore func() error, err error) {
@@ -59,7 +62,7 @@ func locate(address string) (string, scheme, error) {
 		return "", scheme{}, usagef("the store has no scheme; want %s; for a directory put \"file:\" before it", forms())
 	}
 	for _, s := range schemes {
-		if s.name == name {
+		if slices.Contains(s.names, name) {
 			return address, s, nil
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // fileScheme is a directory: file:///absolute/path or file:relative/path, with ?mode=0660 for the members of a group.
-var fileScheme = scheme{name: "file", form: "file:///path", open: openFile}
+var fileScheme = scheme{names: []string{"file"}, form: "file:///path", open: openFile}
 
 func openFile(_ context.Context, address string) (tenure.Store, func() error, error) {
 	u, err := parse(address)

@@ -8,7 +8,7 @@ import (
 )
 
 // memoryScheme is a store that ends with the process, to try things.
-var memoryScheme = scheme{name: "memory", form: "memory:", solo: true, open: openMemory}
+var memoryScheme = scheme{names: []string{"memory"}, form: "memory:", solo: true, open: openMemory}
 
 func openMemory(_ context.Context, address string) (tenure.Store, func() error, error) {
 	u, err := parse(address)

@@ -149,7 +149,7 @@ func (hanging) Load(ctx context.Context, _ string) (tenure.Snapshot, error) {
 
 // TestHangingStore: no command but those that wait for something hangs with it.
 func TestHangingStore(t *testing.T) {
-	offer(t, scheme{name: "hang", open: hang})
+	offer(t, scheme{names: []string{"hang"}, open: hang})
 	for _, args := range [][]string{
 		{"status", "x"},
 		{"resign", "x"},
