@@ -104,7 +104,7 @@ func (c *Candidate) Idle() {
 
 // RunIfLeader calls fn if the candidate leads, and reports whether it did. The context of fn ends with ctx and with
 // the term, and [context.Cause] then tells which; the seat is not given up before fn has returned. The error is fn's.
-func (c *Candidate) RunIfLeader(ctx context.Context, fn func(context.Context) error) (ran bool, err error) {
+func (c *Candidate) RunIfLeader(ctx context.Context, fn func(context.Context, Term) error) (ran bool, err error) {
 	l := c.current.Load()
 	if l == nil || !l.trust.holds() || !l.enter() {
 		return false, nil
@@ -114,5 +114,5 @@ func (c *Candidate) RunIfLeader(ctx context.Context, fn func(context.Context) er
 	defer cancel(nil)
 	stop := context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })
 	defer stop()
-	return true, fn(work)
+	return true, fn(work, l.term)
 }

@@ -167,7 +167,7 @@ func TestS8WorkThatOverruns(t *testing.T) {
 func workThatHangs(c *tenure.Candidate) (unblock chan<- struct{}) {
 	hang := make(chan struct{})
 	go func() {
-		_, _ = c.RunIfLeader(context.Background(), func(context.Context) error { <-hang; return nil })
+		_, _ = c.RunIfLeader(context.Background(), func(context.Context, tenure.Term) error { <-hang; return nil })
 	}()
 	synctest.Wait()
 	return hang

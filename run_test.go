@@ -217,7 +217,7 @@ func TestRunIfLeader(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memory.Store) {
 		a, _ := start(t, store, "a")
 		b, _ := start(t, store, "b")
-		ran, err := b.RunIfLeader(t.Context(), func(context.Context) error { return nil })
+		ran, err := b.RunIfLeader(t.Context(), func(context.Context, tenure.Term) error { return nil })
 		if ran || err != nil {
 			t.Errorf("a standing candidate ran: %v, %v", ran, err)
 		}
@@ -228,7 +228,10 @@ func TestRunIfLeader(t *testing.T) {
 				t.Errorf("Resign: %v", err)
 			}
 		}()
-		ran, err = a.RunIfLeader(t.Context(), func(ctx context.Context) error {
+		ran, err = a.RunIfLeader(t.Context(), func(ctx context.Context, term tenure.Term) error {
+			if term.Token != 1 || !term.Valid() {
+				t.Errorf("it was given term %d, valid %v", term.Token, term.Valid())
+			}
 			<-ctx.Done()
 			if !errors.Is(context.Cause(ctx), tenure.ErrResigned) {
 				t.Errorf("cause = %v", context.Cause(ctx))
