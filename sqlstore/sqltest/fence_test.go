@@ -70,7 +70,7 @@ func newGuarded(t *testing.T, d database, level sql.IsolationLevel) *guarded {
 	if err := g.guard.Migrate(within(t), g.db); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, g.db, `DROP TABLE IF EXISTS ledger
+	execute(t, g.db, `DROP TABLE IF EXISTS ledger
 		DROP TABLE IF EXISTS things
 		CREATE TABLE ledger (seq integer NOT NULL PRIMARY KEY, token bigint NOT NULL)
 		CREATE TABLE things (id integer NOT NULL PRIMARY KEY, value integer NOT NULL, fence bigint)

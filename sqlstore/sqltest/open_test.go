@@ -41,7 +41,12 @@ func (d database) open(tb testing.TB) *sql.DB {
 // store returns a store over a pool of its own, with its tables made.
 func (d database) store(tb testing.TB, options ...sqlstore.Option) *sqlstore.Store {
 	tb.Helper()
-	store, err := sqlstore.New(d.open(tb), d.dialect, options...)
+	return d.storeOver(tb, d.open(tb), options...)
+}
+
+func (d database) storeOver(tb testing.TB, db *sql.DB, options ...sqlstore.Option) *sqlstore.Store {
+	tb.Helper()
+	store, err := sqlstore.New(db, d.dialect, options...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -71,8 +76,8 @@ func sqlite(tb testing.TB) database {
 	}
 }
 
-// exec runs statements, one a line, that have to succeed.
-func exec(tb testing.TB, db *sql.DB, statements string) {
+// execute runs statements, one a line, that have to succeed.
+func execute(tb testing.TB, db *sql.DB, statements string) {
 	tb.Helper()
 	for statement := range strings.SplitSeq(statements, "\n") {
 		if statement = strings.TrimSpace(statement); statement == "" {
