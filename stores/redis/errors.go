@@ -45,6 +45,10 @@ var hopeless = map[string]bool{
 	"UNSUPPORTED": true, // of our scripts
 }
 
+// forbidden is how Redis 7 begins the error of a script that calls what its user may not. Of what our scripts call only
+// the publishing comes after a write, and its errors they report in another way.
+const forbidden = "ERR The user executing the script can't "
+
 // failed says what is known of a request that failed. A command is sent once, so that what the server says is true of
 // all that was sent.
 func failed(err error) error {
@@ -60,7 +64,7 @@ func failed(err error) error {
 	switch text := reply.Error(); {
 	case refusals[code(text)], strings.HasPrefix(text, "ERR max number of clients"):
 		return tenure.NotApplied(err, 0)
-	case hopeless[code(text)], strings.HasPrefix(text, "ERR unknown command"):
+	case hopeless[code(text)], strings.HasPrefix(text, "ERR unknown command"), strings.HasPrefix(text, forbidden):
 		return tenure.Permanent(err)
 	}
 	return err

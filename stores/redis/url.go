@@ -114,7 +114,12 @@ func (l *location) setAuthority(authority string) error {
 func (l *location) address(text string) (string, error) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		host, port = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"), defaultPorts[l.kind]
+		host, port = text, defaultPorts[l.kind]
+		if inner, ok := strings.CutPrefix(text, "["); ok {
+			host = strings.TrimSuffix(inner, "]")
+		} else if strings.Contains(text, ":") {
+			host = ""
+		}
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil || host == "" || strings.ContainsAny(host, "[]%@ ") {
 		return "", refused("cannot read a server in the URL: want HOST or HOST:PORT, and IPv6 addresses in brackets")
