@@ -149,7 +149,10 @@ func (f *feed) change(e entry) {
 
 // raise takes in the floor. A damaged one is left to those who create records.
 func (f *feed) raise(e entry) {
-	if floor, err := e.floor(); err == nil && e.key == floorKey {
+	if e.key != floorKey {
+		return
+	}
+	if floor, err := e.floor(); err == nil {
 		f.floor = floor
 	}
 }

@@ -132,7 +132,9 @@ func (a *address) connect(ctx context.Context) (*nats.Conn, error) {
 func parse(rawURL string) (*address, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, errors.New("the store's address is no URL; want nats://host:4222/bucket") // err may hold a password
+		// err may hold a password.
+		return nil, errors.New("the store's address is no URL; want nats://host:4222/bucket, with further servers in " +
+			"?servers=host:4222,host:4222 and with what is not plain in a password written %xx")
 	}
 	a := &address{shown: u.Scheme + "://" + u.Host + u.Path, bucket: strings.TrimPrefix(u.Path, "/")}
 	switch {

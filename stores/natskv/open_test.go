@@ -1,0 +1,322 @@
+package natskv
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+func TestWrongURLs(t *testing.T) {
+	for rawURL, want := range map[string]string{
+		"nats://h ost/b":                        "is no URL",
+		"http://host/b":                         `the scheme is "http"`,
+		"nats:///b":                             "no host",
+		"nats://host":                           "no bucket",
+		"nats://host/":                          "no bucket",
+		"nats://host/a/b":                       `the bucket "a/b"`,
+		"nats://host/a.b":                       `the bucket "a.b"`,
+		"nats://host/b?replica=3":               `no parameter "replica"`,
+		"nats://host/b?replicas=3&replicas=3":   "more than once",
+		"nats://host/b?replicas=":               "is empty",
+		"nats://host/b?replicas=many":           "want a number",
+		"nats://host/b?replicas=0":              "between 1 and 5",
+		"nats://host/b?replicas=6":              "between 1 and 5",
+		"nats://host/b?storage=tape":            "want file or memory",
+		"nats://host/b?create=maybe":            "want true or false",
+		"nats://host/b?create=false&tags=ssd":   "placement and description",
+		"nats://host/b?sync=2m":                 "want always",
+		"nats://host/b?heartbeat=often":         "want a duration",
+		"nats://host/b?heartbeat=10ms":          "between 100ms and 30s",
+		"nats://host/b?servers=a,,b":            "want host:port",
+		"nats://host/b?servers=nats://a":        "want host:port",
+		"nats://host/b?tls_cert=a":              "go together",
+		"nats://host/b?nkey=/nowhere":           "nkey",
+		"nats://u:secret@host/b?creds=/nowhere": "different ways",
+		"nats://u:secret@host/b?no=1":           `no parameter "no"`,
+		"nats://u:sec%ret@host/b":               "is no URL",
+		"nats://u:secret@host:port/b":           "is no URL",
+		"nats://u:secret@host/b#fragment":       "fragment",
+	} {
+		_, err := Open(t.Context(), rawURL)
+		if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, want ErrConfig with %q", rawURL, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "sec") {
+			t.Errorf("%s: the error %v tells the password", rawURL, err)
+		}
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	server := testserver.StartNATS(t)
+	js := connect(t, server.Addr)
+	for name, option := range map[string]Option{
+		"replicas": WithReplicas(0), "more replicas": WithReplicas(6), "storage": WithStorage(7),
+		"heartbeat": WithHeartbeat(0), "long heartbeat": WithHeartbeat(time.Minute),
+	} {
+		if _, err := New(js, "elections", option); !errors.Is(err, tenure.ErrConfig) {
+			t.Errorf("%s: New returned %v, want ErrConfig", name, err)
+		}
+	}
+	if _, err := New(js, "a.b"); !errors.Is(err, tenure.ErrConfig) {
+		t.Errorf("New in a bucket that cannot be returned %v, want ErrConfig", err)
+	}
+	if _, err := New(nil, "elections"); !errors.Is(err, tenure.ErrConfig) {
+		t.Errorf("New without JetStream returned %v, want ErrConfig", err)
+	}
+	if _, err := New(js, "elections", nil); err != nil {
+		t.Errorf("New with an option that is nil returned %v", err)
+	}
+}
+
+func TestOpenWithoutAServer(t *testing.T) {
+	addr := testserver.Addr(testserver.Port(t))
+	if _, err := Open(t.Context(), "nats://u:secret@"+addr+"/elections"); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("Open without a server returned %v", err)
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := Open(ctx, "nats://"+silent.Addr().String()+"/elections"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Open of a server that does not answer returned %v, want the end of the context", err)
+	}
+}
+
+func TestPasswordAndToken(t *testing.T) {
+	server := testserver.StartNATS(t, "authorization {user: u, password: \"p@ss\"}")
+	openStore(t, "u:p%40ss@"+server.Addr, "elections")
+	for _, who := range []string{"", "u:secret@", "token@"} {
+		_, err := Open(t.Context(), "nats://"+who+server.Addr+"/elections")
+		if !errors.Is(err, tenure.ErrPermanent) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("Open as %q returned %v, want ErrPermanent without the password", who, err)
+		}
+	}
+	server = testserver.StartNATS(t, "authorization {token: sesame}")
+	openStore(t, "sesame@"+server.Addr, "elections")
+}
+
+func TestNkey(t *testing.T) {
+	user, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := user.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := user.Seed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := testserver.StartNATS(t, fmt.Sprintf("authorization {users: [{nkey: %s}]}", public))
+	openStore(t, server.Addr, "elections?nkey="+inFile(t, "user.nk", seed))
+}
+
+func inFile(t *testing.T, name string, content []byte) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// signed returns claims of a subject as NATS signs them, in its own variant of a JSON web token.
+func signed(t *testing.T, issuer nkeys.KeyPair, subject, name string, claims map[string]any) string {
+	t.Helper()
+	by, err := issuer.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims["version"] = 2
+	body := map[string]any{"jti": name, "iat": time.Now().Unix(), "iss": by, "name": name, "sub": subject, "nats": claims}
+	part := func(v any) string {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return base64.RawURLEncoding.EncodeToString(text)
+	}
+	text := part(map[string]string{"typ": "JWT", "alg": "ed25519-nkey"}) + "." + part(body)
+	signature, err := issuer.Sign([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+// A credentials file, as servers with accounts of an operator want it.
+func TestCredentialsFile(t *testing.T) {
+	pair := func(create func() (nkeys.KeyPair, error)) (k nkeys.KeyPair, public string) {
+		t.Helper()
+		k, err := create()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if public, err = k.PublicKey(); err != nil {
+			t.Fatal(err)
+		}
+		return k, public
+	}
+	operator, operatorID := pair(nkeys.CreateOperator)
+	account, accountID := pair(nkeys.CreateAccount)
+	_, systemID := pair(nkeys.CreateAccount)
+	user, userID := pair(nkeys.CreateUser)
+	limits := map[string]any{
+		"subs": -1, "conn": -1, "leaf": -1, "imports": -1, "exports": -1, "data": -1, "payload": -1, "wildcards": true,
+		"mem_storage": -1, "disk_storage": -1, "streams": -1, "consumer": -1,
+	}
+	server := testserver.StartNATS(t,
+		"operator: "+signed(t, operator, operatorID, "O", map[string]any{"type": "operator", "system_account": systemID}),
+		"system_account: "+systemID, "resolver: MEMORY", fmt.Sprintf("resolver_preload: {%s: %s, %s: %s}",
+			accountID, signed(t, operator, accountID, "A", map[string]any{"type": "account", "limits": limits}),
+			systemID, signed(t, operator, systemID, "SYS", map[string]any{"type": "account"})))
+	seed, err := user.Seed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	creds := fmt.Sprintf("-----BEGIN NATS USER JWT-----\n%s\n------END NATS USER JWT------\n\n"+
+		"-----BEGIN USER NKEY SEED-----\n%s\n------END USER NKEY SEED------\n",
+		signed(t, account, userID, "U", map[string]any{"type": "user", "subs": -1, "data": -1, "payload": -1}), seed)
+	s := openStore(t, server.Addr, "elections?creds="+inFile(t, "user.creds", []byte(creds)))
+	mustSwap(t, s, "billing", "", held(1, "a"))
+	if _, err := Open(t.Context(), "nats://"+server.Addr+"/elections"); !errors.Is(err, tenure.ErrPermanent) {
+		t.Errorf("Open without credentials returned %v, want ErrPermanent", err)
+	}
+}
+
+// certificate writes a certificate for the loopback address and its key, signed by itself.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := x509.MarshalECPrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inFile(t, "cert.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		inFile(t, "key.pem", pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: text}))
+}
+
+func TestTLS(t *testing.T) {
+	cert, key := certificate(t)
+	server := testserver.StartNATS(t, fmt.Sprintf("tls {cert_file: %q, key_file: %q, ca_file: %q, verify: true}", cert, key, cert))
+	ours := "tls_ca=" + cert + "&tls_cert=" + cert + "&tls_key=" + key
+	openStore(t, server.Addr, "elections?"+ours)
+	s, err := Open(t.Context(), "tls://"+server.Addr+"/elections?"+ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if state, err := s.conn.TLSConnectionState(); err != nil || !state.HandshakeComplete {
+		t.Errorf("the connection is not encrypted: %v", err)
+	}
+	for _, rest := range []string{"", "?tls_ca=" + cert} { // an unknown authority; no certificate of ours
+		if _, err := Open(t.Context(), "tls://"+server.Addr+"/elections"+rest); err == nil {
+			t.Errorf("%q: Open returned no error", rest)
+		}
+	}
+	plain := testserver.StartNATS(t)
+	if _, err := Open(t.Context(), "tls://"+plain.Addr+"/elections"); err == nil {
+		t.Error("Open with TLS of a server that has none returned no error")
+	}
+}
+
+// JetStream of another domain is asked under that domain's prefix.
+func TestDomain(t *testing.T) {
+	hub := testserver.StartNATS(t, fmt.Sprintf("jetstream {domain: hub, store_dir: %q}", testserver.Dir(t)))
+	s := openStore(t, hub.Addr, "elections?domain=hub")
+	deliveries := mustWatch(t, s, "billing")
+	await(t, deliveries, "the missing record", at(""))
+	created := mustSwap(t, s, "billing", "", held(1, "a"))
+	await(t, deliveries, "the creation", at(created.Version))
+	if got := mustLoad(t, openStore(t, hub.Addr, "elections"), "billing"); got.Version != created.Version {
+		t.Errorf("without the domain the version is %q, want %q", got.Version, created.Version)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := Open(ctx, "nats://"+hub.Addr+"/elections?domain=other"); err == nil {
+		t.Error("Open in a domain that there is not returned no error")
+	}
+}
+
+// The rights that README.md names are enough for everything but making the bucket.
+func TestMinimalRights(t *testing.T) {
+	server := testserver.StartNATS(t, `
+authorization {
+  users: [
+    {user: admin, password: admin}
+    {user: elector, password: elector, permissions: {
+      publish: ["$KV.elections.>", "$JS.API.STREAM.INFO.KV_elections", "$JS.API.STREAM.MSG.GET.KV_elections",
+        "$JS.API.CONSUMER.CREATE.KV_elections.>"]
+      subscribe: ["_INBOX_elector.>"]
+    }}
+    {user: reader, password: reader, permissions: {
+      publish: ["$JS.API.STREAM.INFO.KV_elections", "$JS.API.STREAM.MSG.GET.KV_elections",
+        "$JS.API.CONSUMER.CREATE.KV_elections.>"]
+      subscribe: ["_INBOX.>"]
+    }}
+  ]
+}`)
+	openStore(t, "admin:admin@"+server.Addr, "elections")
+	s := openStore(t, "elector:elector@"+server.Addr, "elections?create=false&inbox_prefix=_INBOX_elector")
+	f := newFleet(t)
+	stop := f.stand(s, "a")
+	f.next()
+	stop()
+	deliveries := mustWatch(t, s, "fleet")
+	await(t, deliveries, "the vacancy", func(d delivery) bool { return d.snapshot.Exists() && d.snapshot.Record.Vacant() })
+	if names, err := s.List(t.Context()); err != nil || len(names) != 1 {
+		t.Errorf("List returned %q, %v", names, err)
+	}
+	if _, err := s.Guarantee(t.Context()); err != nil {
+		t.Error(err)
+	}
+	mustPrune(t, s, "fleet")
+
+	reader := openStore(t, "reader:reader@"+server.Addr, "elections?create=false")
+	await(t, mustWatch(t, reader, "fleet"), "the missing record", at(""))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := reader.CompareAndSwap(ctx, "fleet", "", held(100, "reader"))
+	mustBeUnknown(t, err) // the server does not answer a request that it forbids
+	if !strings.Contains(strings.ToLower(err.Error()), "permissions violation") {
+		t.Errorf("the error %v does not tell what is missing", err)
+	}
+}
