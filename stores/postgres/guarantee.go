@@ -111,20 +111,31 @@ func (d durability) strength() string {
 
 // throughPooler reports whether the session at the server is another than the one that was dialled.
 func throughPooler(ctx context.Context, q querier) (bool, error) {
-	var at int
-	if err := q.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&at); err != nil {
+	at, err := serverPID(ctx, q)
+	if err != nil {
 		return false, err
 	}
-	if u, ok := q.(unprepared); ok {
-		q = u.querier
-	}
-	switch conn := q.(type) {
+	switch conn := bare(q).(type) {
 	case *pgxpool.Conn:
-		return int(conn.Conn().PgConn().PID()) != at, nil
+		return conn.Conn().PgConn().PID() != at, nil
 	case *pgx.Conn:
-		return int(conn.PgConn().PID()) != at, nil
+		return conn.PgConn().PID() != at, nil
 	}
 	return false, nil
+}
+
+// serverPID returns the process that serves the connection now.
+func serverPID(ctx context.Context, q querier) (pid uint32, err error) {
+	err = bare(q).QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeExec).Scan(&pid)
+	return pid, err
+}
+
+// bare returns what an unprepared querier is made of.
+func bare(q querier) querier {
+	if u, ok := q.(unprepared); ok {
+		return u.querier
+	}
+	return q
 }
 
 // poolerReason says what a pooler means for the watches.
@@ -132,7 +143,7 @@ func (h *hub) poolerReason(pooled bool) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.silent:
+	case h.sessions.Load() > 0 && h.silent && pooled:
 		return "notifications do not arrive, as behind a pooler in transaction mode: watches poll instead"
 	case pooled && !h.heard:
 		return "the server is reached through a pooler: if it is in transaction mode, notifications do not arrive, and " +

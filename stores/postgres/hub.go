@@ -23,10 +23,10 @@ type hub struct {
 	sweepAt   time.Time // when all are
 	nudged    bool
 	interrupt func() // ends the present wait, nil if there is none
-	silent    bool   // notifications do not arrive
+	silent    bool   // notifications do not arrive, or not yet
 	heard     bool   // they do
 
-	sessions        atomic.Int64 // connections that were made
+	sessions, looks atomic.Int64 // connections that were made, and statements sent to look states up
 	started, closed bool
 	quit            context.CancelFunc
 	done            chan struct{}
@@ -222,12 +222,12 @@ func (h *hub) fail(err error) {
 	tell(all)
 }
 
-// restart makes everything due, on a new connection.
+// restart makes everything due, on a new connection, which is not listening yet.
 func (h *hub) restart() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sweepAt = time.Time{}
-	h.silent, h.heard = false, false
+	h.silent, h.heard = true, false
 }
 
 // take returns what is due: elections, and for each the state that is known already.

@@ -19,8 +19,11 @@ const (
 	connectTimeout = 10 * time.Second
 	// Pauses between two attempts to connect.
 	firstPause, longestPause = 50 * time.Millisecond, 2 * time.Second
-	// probeEvery is how often it is tried whether notifications arrive after all.
-	probeEvery = time.Minute
+	// Pauses between two tries whether notifications arrive after all.
+	firstTry, longestTry = 250 * time.Millisecond, time.Minute
+	// sharingTries is how often it is looked whether a pooler shares the server's connections. Other clients can hide
+	// it once: the connection that ours just left was given to them.
+	sharingTries = 3
 	// probeMark begins the payload of a notification that only tests whether one arrives. No election's name does.
 	probeMark = "\n"
 )
@@ -57,10 +60,6 @@ func (h *hub) session(ctx context.Context) (served bool, err error) {
 		_ = conn.Close(closing)
 	}()
 	h.sessions.Add(1)
-	// First listen, then look: what changes in between is told.
-	if err := h.listen(ctx, conn); err != nil {
-		return false, err
-	}
 	h.restart()
 	if err := h.look(ctx, conn); err != nil {
 		return false, err
@@ -69,13 +68,14 @@ func (h *hub) session(ctx context.Context) (served bool, err error) {
 }
 
 func (h *hub) watch(ctx context.Context, conn *pgx.Conn) error {
-	probeAt := time.Time{}
+	subscribeAt, pause := time.Time{}, firstTry
 	for {
-		if now := time.Now(); !now.Before(probeAt) {
-			if err := h.probe(ctx, conn); err != nil {
+		if now := time.Now(); !now.Before(subscribeAt) {
+			if err := h.subscribe(ctx, conn); err != nil {
 				return err
 			}
-			probeAt = now.Add(h.untilProbe())
+			subscribeAt, pause = now.Add(pause), min(2*pause, longestTry)
+			h.lookBy(subscribeAt)
 		}
 		if err := h.look(ctx, conn); err != nil {
 			return err
@@ -110,25 +110,67 @@ func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, err
 }
 
-func (h *hub) listen(ctx context.Context, conn *pgx.Conn) error {
+// subscribe makes notifications arrive, or finds out that they do not. Then the watches poll.
+func (h *hub) subscribe(ctx context.Context, conn *pgx.Conn) error {
+	if h.hears() {
+		return nil // a pooler is not put in between while the connection lasts
+	}
+	asking, cancel := context.WithTimeout(ctx, lookTimeout)
+	pooled, err := throughPooler(asking, conn)
+	cancel()
+	if err != nil {
+		return err
+	}
+	// A LISTEN that went to a server's connection of somebody else's next would stay behind there: what it brings
+	// then makes poolers complain, and pgbouncer 1.18 abort.
+	if pooled && h.store.sharesSessions(ctx) {
+		return nil
+	}
+	if err := h.listen(ctx, conn, "LISTEN "); err != nil {
+		return err
+	}
+	heard, err := h.probe(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if !heard {
+		return h.listen(ctx, conn, "UNLISTEN ")
+	}
+	h.listening()
+	return nil
+}
+
+func (h *hub) hears() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.heard
+}
+
+func (h *hub) listen(ctx context.Context, conn *pgx.Conn, command string) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	_, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{h.store.layout.channel}.Sanitize())
+	_, err := conn.Exec(ctx, command+pgx.Identifier{h.store.layout.channel}.Sanitize())
 	if hasState(err, readOnlyTransaction) {
 		return fmt.Errorf("%w: %w", errStandby, err)
 	}
 	return err
 }
 
-// probe finds out whether notifications arrive, by sending one from another connection. Behind a pooler that gives a
-// server's connection to others between transactions LISTEN succeeds, and nothing ever comes.
-func (h *hub) probe(ctx context.Context, conn *pgx.Conn) error {
+// listening notes that from now on notifications arrive. What changed before is found by looking at all once more.
+func (h *hub) listening() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.silent, h.heard = false, true
+	h.sweepAt = time.Time{}
+}
+
+// probe reports whether notifications arrive, by sending one from another connection.
+func (h *hub) probe(ctx context.Context, conn *pgx.Conn) (heard bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, h.store.config.probe)
 	defer cancel()
 	payload := probeMark + rand.Text()
-	_, err := h.store.pool.Exec(ctx, `SELECT pg_notify($1::text, $2::text)`, pgx.QueryExecModeExec,
+	_, err = h.store.pool.Exec(ctx, `SELECT pg_notify($1::text, $2::text)`, pgx.QueryExecModeExec,
 		h.store.layout.channel, payload)
-	heard := false
 	for err == nil && !heard {
 		var n *pgconn.Notification
 		if n, err = conn.WaitForNotification(ctx); err == nil {
@@ -137,22 +179,52 @@ func (h *hub) probe(ctx context.Context, conn *pgx.Conn) error {
 		}
 	}
 	if conn.IsClosed() {
-		return err
+		return false, err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.silent, h.heard = !heard, heard
-	h.pollAt = time.Time{} // intervals depend on it
-	return nil
+	return heard, nil
 }
 
-func (h *hub) untilProbe() time.Duration {
+// sharesSessions reports whether a pooler gives the server's connection of one client to others between its
+// transactions, or gives no answer. While another client is in a transaction, ours is then served elsewhere, or not at
+// all. Any other pooler leaves every client its own.
+func (s *Store) sharesSessions(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.config.probe)
+	defer cancel()
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	for range sharingTries {
+		if moved, err := s.moves(ctx, conn); moved || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// moves reports whether the connection is served elsewhere while another client is in a transaction.
+func (s *Store) moves(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	before, err := serverPID(ctx, conn)
+	if err != nil {
+		return false, err
+	}
+	tx, err := s.pool.Begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	during, err := serverPID(ctx, conn)
+	return before != during, err
+}
+
+// lookBy wakes the hub for the next try to subscribe, if there has to be one.
+func (h *hub) lookBy(at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.silent {
-		return probeEvery
+		h.pollBy(at)
 	}
-	return time.Hour // a pooler is not put in between while the connection lasts
 }
 
 // note takes in a notification.
@@ -174,6 +246,7 @@ func (h *hub) look(ctx context.Context, conn *pgx.Conn) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
+	h.looks.Add(1)
 	states, err := h.store.layout.loadMany(ctx, h.store.mode(conn), elections, known)
 	if hasState(err, invalidStatementName, duplicateStatementName) {
 		h.store.unprepared.Store(true)

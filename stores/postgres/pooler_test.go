@@ -1,0 +1,61 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/testserver"
+	"github.com/tenure-go/tenure/tenuretest"
+)
+
+// behind returns the URL of the same database behind a pooler.
+func behind(t *testing.T, url, mode string, settings ...string) string {
+	t.Helper()
+	server(t)
+	pooler := testserver.StartPgBouncer(t, shared.server, mode, settings...)
+	return strings.Replace(url, shared.server.Addr, pooler.Addr, 1)
+}
+
+// Behind a pooler in transaction mode no session is one's own: notifications never arrive, and prepared statements are
+// lost (to pgbouncer before 1.21). Both are noticed, and everything works without.
+func TestTransactionPooler(t *testing.T) {
+	url := server(t)
+	openStore(t, url)
+	pooled := behind(t, url, "transaction")
+	s := newTestStore(t, openPool(t, pooled))
+	m := newTeam(t, s, newTestStore(t, openPool(t, pooled)))
+	c, token := m.leader()
+	await(t, "the store finds that notifications do not arrive", func() bool {
+		g, err := s.Guarantee(t.Context())
+		must(t, err)
+		return strings.Contains(strings.Join(g.Reasons, "\n"), "notifications do not arrive, as behind a pooler")
+	})
+	m.keeps(c, token, shortTTL*3/2)
+	m.handsOver(c, token)
+}
+
+func TestConformanceBehindATransactionPooler(t *testing.T) {
+	url := server(t)
+	openStore(t, url)
+	pooled := behind(t, url, "transaction")
+	open := func(t *testing.T) tenure.Store {
+		return newTestStore(t, openPool(t, pooled), WithPollInterval(minPoll))
+	}
+	tenuretest.Run(t, open, tenuretest.WithSecond(open))
+}
+
+// In session mode a session is one's own, and everything works as without a pooler.
+func TestSessionPooler(t *testing.T) {
+	url := server(t)
+	openStore(t, url)
+	pooled := behind(t, url, "session")
+	s := newTestStore(t, openPool(t, pooled))
+	m := newTeam(t, s, newTestStore(t, openPool(t, pooled)))
+	c, token := m.leader()
+	await(t, "notifications arrive", s.hub.hears)
+	if s.unprepared.Load() {
+		t.Error("the store gave up prepared statements")
+	}
+	m.handsOver(c, token)
+}

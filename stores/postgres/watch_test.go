@@ -1,0 +1,282 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tenure-go/tenure"
+)
+
+// heard collects what a watch delivers.
+type heard struct {
+	mu        sync.Mutex
+	snapshots []tenure.Snapshot
+	errors    []error
+}
+
+func (h *heard) deliver(snapshot tenure.Snapshot, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err != nil {
+		h.errors = append(h.errors, err)
+		return
+	}
+	h.snapshots = append(h.snapshots, snapshot)
+}
+
+func (h *heard) last() tenure.Snapshot {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.snapshots) == 0 {
+		return tenure.Snapshot{}
+	}
+	return h.snapshots[len(h.snapshots)-1]
+}
+
+func (h *heard) failures() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.errors)
+}
+
+func watchElection(t testing.TB, s *Store, election string) *heard {
+	t.Helper()
+	h := &heard{}
+	stop, err := s.Watch(t.Context(), election, h.deliver)
+	must(t, err)
+	t.Cleanup(stop)
+	return h
+}
+
+// awaitVersion waits until the watch has delivered a state, and returns how long that took.
+func awaitVersion(t testing.TB, h *heard, version tenure.Version) time.Duration {
+	t.Helper()
+	began := time.Now()
+	await(t, "a watch delivers the state", func() bool { return h.last().Version == version })
+	return time.Since(began)
+}
+
+// never is longer than a test lasts.
+const never = time.Hour
+
+// looksSince returns how many statements the watches have taken since they had taken so many.
+func looksSince(s *Store, since int) int { return int(s.hub.looks.Load()) - since }
+
+func TestChangesArePushedAndRenewalsAreNot(t *testing.T) {
+	url := server(t)
+	writer, s := openStore(t, url), openStore(t, url, WithPollInterval(never))
+	record := held(1)
+	current := swap(t, writer, "billing", "", record)
+	h := watchElection(t, s, "billing")
+	awaitVersion(t, h, current.Version)
+	await(t, "notifications arrive", s.hub.hears)
+
+	before := looksSince(s, 0)
+	for range 5 {
+		record.Renewals++
+		current = swap(t, writer, "billing", current.Version, record)
+	}
+	record.Request = &tenure.Request{Token: 1}
+	current = swap(t, writer, "billing", current.Version, record) // pushed, and all notifications are in order
+	awaitVersion(t, h, current.Version)
+	if n := looksSince(s, before); n > 2 {
+		t.Errorf("five renewals and a request were looked up %d times, want once", n)
+	}
+	for _, change := range []func(*tenure.Record){
+		func(r *tenure.Record) { r.Leader, r.Session, r.Renewals = "", "", r.Renewals+1 },
+		func(r *tenure.Record) { r.Reserved, r.Renewals = "node-c", r.Renewals+1 },
+		func(r *tenure.Record) { r.Token, r.Leader, r.Session, r.Reserved = r.Token+1, "node-b", "77aa", "" },
+		func(r *tenure.Record) { r.Pause, r.Renewals = &tenure.Pause{}, r.Renewals+1 },
+	} {
+		change(&record)
+		current = swap(t, writer, "billing", current.Version, record)
+		awaitVersion(t, h, current.Version)
+	}
+}
+
+func TestRenewalsArePushedIfAsked(t *testing.T) {
+	url := server(t)
+	options := []Option{WithPushedRenewals(true), WithPollInterval(never)}
+	writer, s := openStore(t, url, options...), openStore(t, url, options...)
+	record := held(1)
+	current := swap(t, writer, "billing", "", record)
+	h := watchElection(t, s, "billing")
+	awaitVersion(t, h, current.Version)
+	for range 5 {
+		record.Renewals++
+		current = swap(t, writer, "billing", current.Version, record)
+		awaitVersion(t, h, current.Version)
+	}
+}
+
+// Many elections of a process cost one statement per poll.
+func TestOnePollForAllElections(t *testing.T) {
+	url := server(t)
+	writer, s := openStore(t, url), openStore(t, url, WithPollInterval(never))
+	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	current := map[string]tenure.Snapshot{}
+	watches := map[string]*heard{}
+	for _, name := range names {
+		current[name] = swap(t, writer, name, "", held(1))
+		watches[name] = watchElection(t, s, name)
+		awaitVersion(t, watches[name], current[name].Version)
+	}
+	await(t, "notifications arrive", s.hub.hears)
+	record := held(1)
+	record.Renewals++
+	for _, name := range names {
+		current[name] = swap(t, writer, name, current[name].Version, record)
+	}
+	before := looksSince(s, 0)
+	s.hub.mu.Lock()
+	s.hub.pollAt = time.Now()
+	s.hub.nudge()
+	s.hub.mu.Unlock()
+	for _, name := range names {
+		awaitVersion(t, watches[name], current[name].Version)
+	}
+	if n := looksSince(s, before); n != 1 {
+		t.Errorf("%d elections took %d statements, want 1", len(names), n)
+	}
+}
+
+// A leader does not look for its own renewals: whoever else writes tells it.
+func TestLeaderDoesNotPoll(t *testing.T) {
+	s := openStore(t, server(t), WithPollInterval(20*time.Millisecond))
+	record := held(1)
+	current := swap(t, s, "billing", "", record)
+	h := watchElection(t, s, "billing")
+	awaitVersion(t, h, current.Version)
+	await(t, "notifications arrive", s.hub.hears)
+	record.Renewals++
+	current = swap(t, s, "billing", current.Version, record)
+	awaitVersion(t, h, current.Version)
+	time.Sleep(50 * time.Millisecond) // a poll that was due before the renewal
+	before := looksSince(s, 0)
+	time.Sleep(200 * time.Millisecond) // ten intervals in which nothing must happen
+	if n := looksSince(s, before); n > 0 {
+		t.Errorf("the leader looked %d times in ten intervals", n)
+	}
+}
+
+// What a lost connection has missed is told after it.
+func TestWatchSurvivesItsConnection(t *testing.T) {
+	url := server(t)
+	proxy, through := openProxy(t, url)
+	writer, s := openStore(t, url), openStore(t, through, WithPollInterval(never))
+	current := swap(t, writer, "billing", "", held(1))
+	h := watchElection(t, s, "billing")
+	awaitVersion(t, h, current.Version)
+	proxy.Refuse(true)
+	proxy.Cut()
+	await(t, "the watch tells of the interruption", func() bool { return h.failures() > 0 })
+	current = swap(t, writer, "billing", current.Version, held(2))
+	proxy.Refuse(false)
+	awaitVersion(t, h, current.Version)
+	if n := h.failures(); n != 1 {
+		t.Errorf("the watch told of %d interruptions, want one", n)
+	}
+	current = swap(t, writer, "billing", current.Version, held(3))
+	awaitVersion(t, h, current.Version)
+}
+
+// A connection that is open and dead is found by the next look.
+func TestWatchNoticesADeadConnection(t *testing.T) {
+	url := server(t)
+	proxy, through := openProxy(t, url)
+	writer, s := openStore(t, url), openStore(t, through, WithPollInterval(50*time.Millisecond))
+	current := swap(t, writer, "billing", "", held(1))
+	h := watchElection(t, s, "billing")
+	awaitVersion(t, h, current.Version)
+	proxy.Hold()
+	await(t, "the watch tells of the interruption", func() bool { return h.failures() > 0 })
+	current = swap(t, writer, "billing", current.Version, held(2))
+	proxy.Cut()
+	proxy.Release()
+	awaitVersion(t, h, current.Version)
+}
+
+// Nobody needs a right to notify. What strangers send is at most a reason to look.
+func TestForgedNotificationsTellNothing(t *testing.T) {
+	url := server(t)
+	s := openStore(t, url, WithPollInterval(never))
+	current := swap(t, s, "billing", "", held(1))
+	h := watchElection(t, s, "billing")
+	awaitVersion(t, h, current.Version)
+	await(t, "notifications arrive", s.hub.hears)
+	for _, payload := range []string{"", "\n", "nothing", "billing", `{"token":99}`, "billing"} {
+		exec(t, s.pool, `SELECT pg_notify($1::text, $2::text)`, s.layout.channel, payload)
+	}
+	next := swap(t, s, "billing", current.Version, held(2))
+	awaitVersion(t, h, next.Version)
+	if n := len(h.snapshots); n != 2 {
+		t.Errorf("%d states were delivered, want 2", n)
+	}
+}
+
+func TestCloseTellsTheWatches(t *testing.T) {
+	s := openStore(t, server(t))
+	h := watchElection(t, s, "billing")
+	await(t, "the watch delivers", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return len(h.snapshots) > 0
+	})
+	must(t, s.Close())
+	if n := h.failures(); n != 1 {
+		t.Errorf("Close told the watch %d times", n)
+	}
+	await(t, "nobody listens any more", func() bool {
+		return scalar[int](t, s.pool, `SELECT count(*)::int FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND query NOT LIKE '%pg_stat_activity%'`) == 0
+	})
+}
+
+// A record cannot be created under a floor that is about to rise.
+func TestCreateWaitsForPrune(t *testing.T) {
+	url := server(t)
+	s := openStore(t, url)
+	vacant := tenure.Record{Token: 7, TTL: time.Second}
+	swap(t, s, "billing", "", vacant)
+	tx, err := s.pool.Begin(t.Context())
+	must(t, err)
+	defer tx.Rollback(context.Background())
+	names, err := s.layout.prune(t.Context(), tx, 0)
+	must(t, err)
+	if len(names) != 1 {
+		t.Fatalf("pruned %q", names)
+	}
+	created := make(chan error, 1)
+	go func() {
+		_, err := s.CompareAndSwap(context.Background(), "billing", "", held(1))
+		created <- err
+	}()
+	await(t, "the create waits", func() bool {
+		return scalar[int](t, s.pool, `SELECT count(*)::int FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+	})
+	must(t, tx.Commit(t.Context()))
+	if err := <-created; !errors.Is(err, tenure.ErrConflict) {
+		t.Errorf("a create under the new floor: %v, want ErrConflict", err)
+	}
+	if got := load(t, s, "billing"); got.Exists() || got.Record.Token != 7 {
+		t.Errorf("after Prune: %+v, want no record and the floor 7", got)
+	}
+}
+
+func TestPruneLeavesWhatIsLocked(t *testing.T) {
+	s := openStore(t, server(t))
+	swap(t, s, "billing", "", tenure.Record{Token: 7, TTL: time.Second})
+	tx, err := s.pool.Begin(t.Context())
+	must(t, err)
+	defer tx.Rollback(context.Background())
+	exec(t, tx, `SELECT FROM tenure WHERE election = 'billing' FOR KEY SHARE`)
+	names, err := s.Prune(t.Context(), 0)
+	must(t, err)
+	if len(names) != 0 || !load(t, s, "billing").Exists() {
+		t.Errorf("pruned %q, which a transaction uses", names)
+	}
+}
