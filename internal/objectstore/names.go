@@ -20,7 +20,7 @@ const (
 
 // recordKey returns the key of an election, below the prefix.
 func recordKey(election string) string {
-	name := escape(election)
+	name := Escape(election)
 	var key strings.Builder
 	key.WriteString(electionDir)
 	for len(name) > segmentLimit {
@@ -40,9 +40,9 @@ func electionOf(key string) (election string, ok bool) {
 	return election, ok
 }
 
-// escape keeps letters, digits, hyphen and underscore, and replaces every other byte by a tilde and its code: nothing
+// Escape keeps letters, digits, hyphen and underscore, and replaces every other byte by a tilde and its code: nothing
 // that a URL, a signature or a file system would have to escape again.
-func escape(name string) string {
+func Escape(name string) string {
 	const digits = "0123456789abcdef"
 	var b strings.Builder
 	for i := range len(name) {

@@ -1,0 +1,183 @@
+package azblob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/tenure-go/tenure"
+)
+
+// Open returns the store at a URL, with a client of its own, once the service has shown that it honours conditions:
+//
+//	azblob://ACCOUNT/CONTAINER[/PREFIX][?create=true][&endpoint=URL][&sas=TOKEN][&lease-blob=NAME]
+//
+// Credentials are the first of these that is there: sas in the URL, a shared access signature; the environment
+// variables AZURE_STORAGE_CONNECTION_STRING (whose account has to be ACCOUNT, and whose endpoint is used),
+// AZURE_STORAGE_KEY (a shared key) and AZURE_STORAGE_SAS_TOKEN; the usual chain of the Azure SDK: environment, workload
+// identity, managed identity, command-line tools. endpoint is the URL of the account's blob service, if it is not
+// https://ACCOUNT.blob.core.windows.net. create and lease-blob stand for [WithCreate] and [WithBlobLease]. A prefix
+// ends in a slash in the blobs' names, whether or not it does in the URL. Options override the URL.
+//
+// The error wraps [tenure.ErrConfig] if the URL has another form, and [tenure.ErrPermanent] if access is denied, the
+// container is missing, or the service ignores conditions.
+func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error) {
+	at, err := parse(rawURL)
+	if err == nil {
+		options = append(at.options(), options...)
+		_, err = newConfig(options)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("azblob: opening: %w", err)
+	}
+	s, err := at.open(options)
+	if err == nil {
+		if err = s.objects.Check(ctx); err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("azblob: opening %s/%s: %w", at.account, at.container, err)
+	}
+	return s, nil
+}
+
+// location is what a URL says.
+type location struct {
+	account, container, prefix, endpoint, sas, leaseBlob string
+
+	create bool
+}
+
+func (l location) options() []Option {
+	return []Option{WithPrefix(l.prefix), WithCreate(l.create), WithBlobLease(l.leaseBlob)}
+}
+
+func (l location) open(options []Option) (*Store, error) {
+	client, err := l.client()
+	if err != nil {
+		return nil, err
+	}
+	return New(client, options...)
+}
+
+// client uses the first credentials that there are.
+func (l location) client() (*container.Client, error) {
+	at := l.url()
+	connection, key, sas := os.Getenv("AZURE_STORAGE_CONNECTION_STRING"), os.Getenv("AZURE_STORAGE_KEY"), l.sas
+	switch {
+	case sas != "":
+	case connection != "":
+		return l.connect(connection)
+	case key != "":
+		shared, err := blob.NewSharedKeyCredential(l.account, key)
+		if err != nil {
+			return nil, fmt.Errorf("%w: AZURE_STORAGE_KEY is not in base64", tenure.ErrConfig)
+		}
+		return container.NewClientWithSharedKeyCredential(at, shared, nil)
+	default:
+		sas = os.Getenv("AZURE_STORAGE_SAS_TOKEN")
+	}
+	if sas != "" {
+		return container.NewClientWithNoCredential(at+"?"+strings.TrimPrefix(sas, "?"), nil)
+	}
+	chain, err := azidentity.NewDefaultAzureCredential(nil)
+	if err != nil {
+		return nil, err
+	}
+	return container.NewClient(at, chain, nil)
+}
+
+// connect refuses a connection string of another account: two processes would each use their own.
+func (l location) connect(connection string) (*container.Client, error) {
+	for field := range strings.SplitSeq(connection, ";") {
+		if name, ok := strings.CutPrefix(field, "AccountName="); ok && name != l.account {
+			return nil, fmt.Errorf("%w: AZURE_STORAGE_CONNECTION_STRING is for the account %q, the URL for %q",
+				tenure.ErrConfig, name, l.account)
+		}
+	}
+	client, err := container.NewClientFromConnectionString(connection, l.container, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: AZURE_STORAGE_CONNECTION_STRING has another form", tenure.ErrConfig)
+	}
+	return client, nil
+}
+
+// url returns that of the container.
+func (l location) url() string {
+	endpoint := l.endpoint
+	if endpoint == "" {
+		endpoint = "https://" + l.account + ".blob.core.windows.net"
+	}
+	return strings.TrimSuffix(endpoint, "/") + "/" + url.PathEscape(l.container)
+}
+
+func parse(rawURL string) (location, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Scheme != "azblob" || u.Host == "" || u.User != nil || u.Port() != "" || u.Fragment != "" {
+		// The URL is not repeated: there may be a signature in it.
+		return location{}, fmt.Errorf("%w: want azblob://ACCOUNT/CONTAINER[/PREFIX][?PARAMETERS]", tenure.ErrConfig)
+	}
+	name, path, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+	if name == "" {
+		return location{}, fmt.Errorf("%w: no container is named: want azblob://ACCOUNT/CONTAINER", tenure.ErrConfig)
+	}
+	at := location{account: u.Host, container: name, prefix: prefixOf(path)}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return location{}, fmt.Errorf("%w: the parameters of the URL cannot be read", tenure.ErrConfig)
+	}
+	for name, values := range query {
+		if len(values) > 1 {
+			return location{}, fmt.Errorf("%w: parameter %q of the URL is repeated", tenure.ErrConfig, name)
+		}
+		if err := at.set(name, values[0]); err != nil {
+			return location{}, err
+		}
+	}
+	return at, nil
+}
+
+func prefixOf(path string) string {
+	name := strings.Trim(path, "/")
+	if name == "" {
+		return defaultPrefix
+	}
+	return name + "/"
+}
+
+func (l *location) set(name, value string) (err error) {
+	switch name {
+	case "sas":
+		l.sas = value
+	case "lease-blob":
+		l.leaseBlob = value
+	case "create":
+		if l.create, err = strconv.ParseBool(value); err != nil {
+			return fmt.Errorf("%w: create %q: want true or false", tenure.ErrConfig, value)
+		}
+	case "endpoint":
+		l.endpoint = value
+		return checkEndpoint(value)
+	default:
+		return fmt.Errorf("%w: parameter %q of the URL is unknown; there are create, endpoint, lease-blob and sas, whose "+
+			"value has to be escaped", tenure.ErrConfig, name)
+	}
+	return nil
+}
+
+func checkEndpoint(value string) error {
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return fmt.Errorf("%w: endpoint: want a URL with http or https, without credentials", tenure.ErrConfig)
+	}
+	return nil
+}
