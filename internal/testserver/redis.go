@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,8 +126,8 @@ func redisLine(text string, n int) string {
 	return lines[n]
 }
 
-// MustDo carries out a command, its words parted by spaces, and returns the reply, one element a line. It stops the test
-// on an error.
+// MustDo carries out a command, its words parted by spaces, and returns the reply, one element a line. It stops the
+// test on an error.
 func (r *Redis) MustDo(command string) string {
 	r.tb.Helper()
 	reply, err := r.Do(command)
@@ -147,21 +148,17 @@ func (r *Redis) Do(command string) (string, error) {
 func (r *Redis) Await(command string, wanted ...string) {
 	r.tb.Helper()
 	var reply string
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) { // nothing tells
-		reply, _ = r.Do(command)
-		missing := false
-		for _, w := range wanted {
-			missing = missing || !strings.Contains(reply, w)
-		}
-		if !missing {
+	lacks := func(part string) bool { return !strings.Contains(reply, part) }
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		if reply, _ = r.Do(command); !slices.ContainsFunc(wanted, lacks) {
 			return
 		}
+		time.Sleep(5 * time.Millisecond) // nothing tells
 	}
 	r.tb.Fatalf("%s still says, without one of %q:\n%s", command, wanted, reply)
 }
 
-// Calls returns how often each command was called since the last reset, scripts' own calls included, and Rejected how
-// many were refused before they were carried out.
+// Calls returns how often each command was called since CONFIG RESETSTAT, by clients and by scripts.
 func (r *Redis) Calls() map[string]int {
 	r.tb.Helper()
 	calls := map[string]int{}
@@ -194,7 +191,7 @@ func redisDo(ctx context.Context, addr, command string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if deadline, ok := ctx.Deadline(); ok {
 		if err := conn.SetDeadline(deadline); err != nil {
 			return "", err

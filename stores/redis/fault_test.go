@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -348,4 +350,31 @@ func TestClosedStore(t *testing.T) {
 	if err := s.client.Ping(t.Context()).Err(); err != nil {
 		t.Errorf("the client, which is not the store's, is closed: %v", err)
 	}
+}
+
+// A subscription that stands and answers, but at a server that is not the master any more, delivers nothing. Whoever
+// begins a watch anew, as a candidate does that has heard nothing for a lease, finds that out for all.
+func TestSubscriptionAtAFormerMaster(t *testing.T) {
+	former := testserver.StartRedis(t)
+	master := testserver.StartReplica(t, former)
+	var addr atomic.Value
+	addr.Store(former.Addr)
+	s := newStore(t, newClient(t, former.Addr, func(o *redis.Options) {
+		o.ConnMaxLifetime = time.Nanosecond // requests go to where new connections go
+		o.Dialer = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, addr.Load().(string))
+		}
+	}))
+	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	box := watchInto(t, s, "e")
+	n := box.await(t, "the current state", 0, version(first.Version))
+	master.Await("HGET "+s.layout.record("e")+" version", string(first.Version))
+	master.MustDo("REPLICAOF NO ONE")
+	addr.Store(master.Addr)
+	second := mustSwap(t, s, "e", first.Version, leader(2, "two"))
+	watchInto(t, s, "e").await(t, "the current state", 0, version(second.Version))
+	n = box.await(t, "the interruption", n, interrupted)
+	n = box.await(t, "what it has missed", n, version(second.Version))
+	third := mustSwap(t, s, "e", second.Version, leader(3, "three"))
+	box.await(t, "a change at the new master", n, version(third.Version))
 }

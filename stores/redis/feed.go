@@ -25,6 +25,7 @@ const (
 var (
 	errSilent = errors.New("the subscription does not answer")
 	errMoved  = errors.New("the slot moves to another master")
+	errMissed = errors.New("the subscription has missed a change: its server may not be the master any more")
 )
 
 // feed serves all watches of a store. One goroutine, in serve, subscribes, loads and probes; each line has one that

@@ -32,8 +32,8 @@ type Fence struct {
 // election's.
 func NewFence(client redis.UniversalClient, key string) *Fence { return &Fence{client, key} }
 
-// Raise shuts out all tokens below this one. A leader that calls it before its work shuts out its predecessors before it
-// has written anything.
+// Raise shuts out all tokens below this one. A leader that calls it before its work shuts out its predecessors though
+// it has not yet written anything.
 //
 // The error is or wraps [ErrFenced] if the token itself is shut out. Any other error means that the outcome is unknown.
 func (f *Fence) Raise(ctx context.Context, token uint64) error {
@@ -64,8 +64,8 @@ func NewFencedScript(source string) *FencedScript {
 	return &FencedScript{script: newScript(guard + source)}
 }
 
-// Run carries out the script on behalf of the term with the token, and returns its reply, nil for a nil reply. Check and
-// script are one step for everybody else.
+// Run carries out the script on behalf of the term with the token, and returns its reply, nil for a nil reply. The
+// check and the script are one step for everybody else.
 //
 // The error is or wraps [ErrFenced] if the token is out of date, and the script was not carried out. Any other error
 // means that the outcome is unknown, unless the script knows better; the client does not repeat the request by itself.

@@ -129,7 +129,8 @@ func (f facts) replication(wait int) (tenure.Grade, string) {
 func (f facts) persistence() (tenure.Grade, string) {
 	switch {
 	case f.info["aof_enabled"] != "1":
-		return tenure.GradeUntilFailover, "the append-only file is off (appendonly no): a restart loses the last writes, or all"
+		return tenure.GradeUntilFailover, "the append-only file is off (appendonly no): a restart loses the last " +
+			"writes, or all"
 	case f.config == nil:
 		return tenure.GradeUntilFailover, "CONFIG GET is not permitted, so that nothing is known of appendfsync: " +
 			"a loss of power may lose the last writes"

@@ -37,7 +37,8 @@ func (l layout) record(election string) string {
 // floor is the highest token that was ever pruned, in a key for each bucket.
 func (l layout) floor(bucket int) string { return l.tag(bucket) + ":floor" }
 
-// names is the set of the names of a bucket's elections. One that is not there has no record; one that is need not have.
+// names is the set of the names of a bucket's elections. One that is not in it has no record; one that is need not
+// have one.
 func (l layout) names(bucket int) string { return l.tag(bucket) + ":elections" }
 
 // channel is where the changes of an election are published. Channels belong to no database, so that the name has to.

@@ -23,6 +23,7 @@ type line struct {
 	topics      map[*topic]bool
 	unconfirmed map[string]int    // subscriptions of a channel that the server has not yet confirmed
 	checks      map[string]*check // by the ping that they wait for
+	last        map[string]said   // what was found out last by this line, by channel
 	pings       int
 	broken      bool
 
@@ -45,6 +46,7 @@ func newLine(ctx context.Context, node string, server *redis.Client, sharded boo
 	return &line{
 		node: node, sharded: sharded, ctx: ctx, cancel: cancel, pubsub: server.Subscribe(ctx), heard: time.Now(),
 		topics: map[*topic]bool{}, unconfirmed: map[string]int{}, checks: map[string]*check{},
+		last: map[string]said{},
 	}
 }
 
@@ -120,8 +122,8 @@ func (l *line) health(ping time.Duration) health {
 
 // receive takes in what arrives by a line until it breaks.
 func (f *feed) receive(l *line) {
-	// The client would replace a lost connection unseen, and changes with it. It cannot under a context that has ended,
-	// which does not keep it from reading.
+	// The client would first replace a lost connection by itself, which may take long, and then tell of the loss. Under
+	// a context that has ended it cannot; reading needs none.
 	ended, end := context.WithCancel(context.Background())
 	end()
 	for {
@@ -156,15 +158,16 @@ func (f *feed) change(l *line, channel, message string) {
 		f.interrupt(err, t)
 		return
 	}
-	for _, w := range f.note(t, state) {
+	for _, w := range f.note(t, l, state) {
 		w.change(l, state)
 	}
 }
 
 // note has the checks under way know of a change, and returns the watches to tell.
-func (f *feed) note(t *topic, state tenure.Snapshot) []*watch {
+func (f *feed) note(t *topic, l *line, state tenure.Snapshot) []*watch {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	l.last[t.channel] = saying(state)
 	for _, c := range t.checks {
 		c.latest = &state
 	}
@@ -204,11 +207,18 @@ func (f *feed) settle(l *line, id string) {
 		f.mu.Unlock()
 		return
 	}
-	t := c.topic
+	t, state := c.topic, c.state()
 	t.checks = slices.DeleteFunc(t.checks, func(other *check) bool { return other == c })
+	last, known := l.last[t.channel]
+	if known && last != saying(state) && state.Exists() {
+		f.mu.Unlock()
+		f.lost(l, errMissed)
+		return
+	}
+	l.last[t.channel] = saying(state)
 	t.pause = 0
 	f.mu.Unlock()
 	for _, claim := range c.claims {
-		claim.begin(l, c.state())
+		claim.begin(l, state)
 	}
 }

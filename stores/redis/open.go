@@ -14,8 +14,8 @@ import (
 //	redis+sentinel://[USER:PASSWORD@]HOST[:PORT][,…]/MASTER[/DATABASE][?…]    a master by its Sentinels
 //	redis+cluster://[USER:PASSWORD@]HOST[:PORT][,…][?…]                       a Cluster by some of its nodes
 //
-// With rediss in place of redis all connections use TLS 1.2 or later. The default port is 6379, of a Sentinel 26379. The
-// user is the server's; ":PASSWORD@" is the default user's. Parameters:
+// With rediss in place of redis all connections use TLS 1.2 or later. The default port is 6379, of a Sentinel 26379.
+// The user is the server's; ":PASSWORD@" is the default user's. Parameters:
 //
 //	prefix           see WithPrefix
 //	ping             see WithPing, as in 1m

@@ -49,8 +49,8 @@ func WithPing(silence time.Duration) Option { return option(func(c *config) { c.
 // no wait. Bounds: 0 to 16 replicas, and a timeout from 1 ms up to an hour. It should be shorter than the call
 // timeout of the candidates, and is cut short to fit.
 //
-// What it gives: a write that succeeded is on n replicas, so that a fail-over to one of those keeps it. What it does not
-// give: that the fail-over elects one of those; that they have it on disk; or that a write which too few have
+// What it gives: a write that succeeded is on n replicas, so that a fail-over to one of those keeps it. What it does
+// not give: that the fail-over elects one of those; that they have it on disk; or that a write which too few have
 // acknowledged stays without effect. It has been published, and a candidate that then sees its own record takes it.
 func WithReplicas(n int, timeout time.Duration) Option {
 	return option(func(c *config) { c.replicas, c.within = n, timeout })

@@ -44,6 +44,7 @@ func TestFollowersAtRestSendNothing(t *testing.T) {
 	if f.elections("") != 1 {
 		t.Errorf("there were %d elections, want 1: the machine is too slow for this test", f.elections(""))
 	}
+	f.end()
 }
 
 // A subscription on which nothing happens is probed, and only then.

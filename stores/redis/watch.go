@@ -55,6 +55,10 @@ type said struct {
 	any     bool
 }
 
+func saying(s tenure.Snapshot) said {
+	return said{any: true, version: s.Version, floor: s.Record.Token}
+}
+
 // claim is a watch that waits for the current state, unless another interruption comes in between.
 type claim struct {
 	watch *watch
@@ -100,11 +104,9 @@ func (w *watch) end() {
 }
 
 func (w *watch) tell(s tenure.Snapshot, err error) {
-	now := said{any: true}
+	now := saying(s)
 	if err != nil {
-		now.failure = err.Error()
-	} else {
-		now.version, now.floor = s.Version, s.Record.Token
+		now = said{any: true, failure: err.Error()}
 	}
 	if w.stopped || now == w.said {
 		return
