@@ -23,3 +23,14 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+// Statements that meet a conflict fail there in another way.
+func TestConformanceUnderStricterIsolation(t *testing.T) {
+	for _, level := range []string{"repeatable%20read", "serializable"} {
+		t.Run(level, func(t *testing.T) {
+			url := server(t) + "&default_transaction_isolation=" + level
+			open := func(t *testing.T) tenure.Store { return openStore(t, url) }
+			tenuretest.Run(t, open, tenuretest.WithSecond(open))
+		})
+	}
+}

@@ -83,7 +83,9 @@ func (s *Store) migrate(ctx context.Context) error {
 	if version, err := s.layout.version(ctx, conn); err != nil || version == schemaVersion {
 		return err
 	}
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+	// What the one before has made must be seen once the lock is ours, whatever the database's default is.
+	committed := pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}
+	return pgx.BeginTxFunc(ctx, conn, committed, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))`, s.layout.channel+" migrate")
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -79,20 +80,20 @@ func TestTablesOfALaterVersion(t *testing.T) {
 // The grants that the README lists are enough, and each is needed.
 func TestGrantsOfTheReadme(t *testing.T) {
 	url := server(t)
-	owner := openStore(t, url)
-	role := fmt.Sprintf("app_%d", os.Getpid())
-	exec(t, owner.pool, "DROP ROLE IF EXISTS "+role)
+	elections := WithSchema("elections")
+	owner := openStore(t, url, elections)
+	role := fmt.Sprintf("app_%d", time.Now().UnixNano())
 	exec(t, owner.pool, "CREATE ROLE "+role+" LOGIN")
 	defer exec(t, owner.pool, "DROP OWNED BY "+role+"; DROP ROLE "+role, pgx.QueryExecModeSimpleProtocol)
 	grants := grantsOfReadme(t)
-	if len(grants) < 3 {
+	if len(grants) < 4 {
 		t.Fatalf("the README lists the grants %q", grants)
 	}
-	s := newTestStore(t, openPool(t, strings.Replace(url, "postgres@", role+"@", 1)))
+	s := newTestStore(t, openPool(t, strings.Replace(url, "postgres@", role+"@", 1)), elections)
 	for _, missing := range append(grants, "") {
 		for _, grant := range grants {
 			if grant != missing {
-				exec(t, owner.pool, strings.ReplaceAll(grant, "app", role))
+				exec(t, owner.pool, strings.Replace(grant, "TO app", "TO "+role, 1))
 			}
 		}
 		err := useEverything(s)
@@ -103,7 +104,7 @@ func TestGrantsOfTheReadme(t *testing.T) {
 			t.Errorf("without %q: %v, want ErrPermanent", missing, err)
 		}
 		exec(t, owner.pool, "DROP OWNED BY "+role)
-		exec(t, owner.pool, "DELETE FROM tenure")
+		exec(t, owner.pool, "DELETE FROM elections.tenure")
 	}
 }
 
@@ -147,4 +148,27 @@ func useEverything(s *Store) error {
 	}
 	_, err = s.Prune(ctx, 0)
 	return err
+}
+
+// Every statement that the README shows works, apart from the grants, whose schema and user are examples.
+func TestSQLOfTheReadme(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	must(t, err)
+	s := openStore(t, server(t))
+	blocks := strings.Split(strings.ReplaceAll(string(text), "\n   ", "\n"), "```sql\n")[1:]
+	run := 0
+	for _, block := range blocks {
+		block, _, _ = strings.Cut(block, "```")
+		if strings.HasPrefix(block, "GRANT") || !strings.Contains(block, "tenure") {
+			continue
+		}
+		exec(t, s.pool, block, pgx.QueryExecModeSimpleProtocol)
+		run++
+	}
+	if run < 3 {
+		t.Fatalf("%d blocks were run", run)
+	}
+	if got := load(t, s, "billing").Record; got.Token != 1000 || got.Pause == nil {
+		t.Errorf("the record that the README creates by hand is %+v", got)
+	}
 }
