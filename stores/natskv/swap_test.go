@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
@@ -39,25 +40,70 @@ func TestLostReplyIsUnknown(t *testing.T) {
 	}
 }
 
-// A request that is lost on its way must not arrive when nobody waits for it any more.
+// What is asked while there is no connection must not be sent when nobody waits for it any more, as the client library
+// would by itself.
 func TestNothingIsSentAfterTheCall(t *testing.T) {
 	server := testserver.StartNATS(t)
 	proxy := proxyTo(t, server.Addr)
-	s := openStore(t, proxy.Addr(), "elections")
-	first := mustSwap(t, s, "billing", "", held(1, "a"))
-	proxy.Refuse(true)
-	proxy.Cut()
-	eventually(t, "the store is disconnected", func() bool { return !s.conn.IsConnected() })
-	if _, err := s.CompareAndSwap(t.Context(), "billing", first.Version, held(2, "b")); !errors.Is(err, tenure.ErrNotApplied) {
-		t.Fatalf("without a connection CompareAndSwap returned %v, want ErrNotApplied", err)
+	js := connect(t, proxy.Addr(), nats.ReconnectWait(reconnectWait), nats.MaxReconnects(-1), nats.ReconnectBufSize(1<<20))
+	theirs, err := New(js, "elections")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := s.Load(t.Context(), "billing"); err == nil {
-		t.Error("without a connection Load returned no error")
+	defer theirs.Close()
+	for name, s := range map[string]*Store{"New": theirs, "Open": openStore(t, proxy.Addr(), "elections")} {
+		t.Run(name, func(t *testing.T) {
+			eventually(t, "the store is connected", s.conn.IsConnected)
+			first := mustSwap(t, s, name, "", held(1, "a"))
+			proxy.Refuse(true)
+			proxy.Cut()
+			eventually(t, "the store is disconnected", func() bool { return !s.conn.IsConnected() })
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			if _, err := s.CompareAndSwap(ctx, name, first.Version, held(2, "b")); !errors.Is(err, tenure.ErrNotApplied) {
+				t.Errorf("without a connection CompareAndSwap returned %v, want ErrNotApplied", err)
+			}
+			if _, err := s.Load(ctx, name); err == nil {
+				t.Error("without a connection Load returned no error")
+			}
+			proxy.Refuse(false)
+			eventually(t, "the store is connected again", s.conn.IsConnected)
+			if err := s.conn.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if got := mustLoad(t, s, name); got.Version != first.Version {
+				t.Errorf("the record is %+v, want the one from before", got)
+			}
+		})
 	}
-	proxy.Refuse(false)
-	eventually(t, "the store is connected again", s.conn.IsConnected)
-	if got := mustLoad(t, s, "billing"); got.Version != first.Version {
-		t.Errorf("the record is %+v, want the one from before", got)
+}
+
+// A read that a replica answered could be old, or never come: it may have been away for long. The leader of the stream
+// is asked, even of a bucket whose settings let the client library ask any of them.
+func TestReadsAskTheLeader(t *testing.T) {
+	servers := testserver.StartNATSCluster(t, 3, nil)
+	js := connect(t, servers[0].Addr)
+	if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "elections", Replicas: 3}); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, servers[0].Addr, "elections?replicas=3")
+	if info, err := s.info(t.Context()); err != nil || !info.Config.AllowDirect {
+		t.Fatalf("the client library's bucket does not let it ask any replica: %v", err)
+	}
+	created := mustSwap(t, s, "billing", "", held(1, "a"))
+	leader := streamLeader(t, s, servers)
+	frozen := 1
+	if leader == 1 {
+		frozen = 2
+	}
+	servers[frozen].Freeze()
+	for range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		got, err := s.Load(ctx, "billing")
+		cancel()
+		if err != nil || got.Version != created.Version {
+			t.Fatalf("with one replica frozen Load returned %v, %v", got, err)
+		}
 	}
 }
 

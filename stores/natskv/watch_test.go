@@ -153,22 +153,26 @@ func TestSilentWatchIsNoticed(t *testing.T) {
 
 // The client leaves a server that does not answer for another one, well before its pings would make it.
 func TestClientLeavesASilentServer(t *testing.T) {
-	cluster := testserver.StartNATSCluster(t, 3, nil)
-	rest := fmt.Sprintf("elections?replicas=3&servers=%s,%s", cluster[1].Addr, cluster[2].Addr)
-	proxy := proxyTo(t, cluster[0].Addr)
-	s := openStore(t, proxy.Addr(), rest+often)
-	for s.conn.ConnectedAddr() != proxy.Addr() { // the client starts with any of them
-		if err := s.conn.ForceReconnect(); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "the client is connected", s.conn.IsConnected)
+	servers := testserver.StartNATSCluster(t, 3, nil)
+	proxy := proxyTo(t, servers[0].Addr)
+	first := "nats://" + proxy.Addr()
+	js := connect(t, proxy.Addr()+",nats://"+servers[1].Addr, nats.DontRandomize(), nats.PingInterval(time.Hour),
+		nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait))
+	s, err := New(js, "elections", WithReplicas(3), WithHeartbeat(MinHeartbeat))
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer s.Close()
+	s.owned = true // as Open would, with pings that are less rare
 	deliveries := mustWatch(t, s, "billing")
 	await(t, deliveries, "the missing record", at(""))
+	if got := s.conn.ConnectedUrl(); got != first {
+		t.Fatalf("the client is at %s, want %s", got, first)
+	}
 	proxy.Hold()
 	await(t, deliveries, "the interruption", failure)
 	await(t, deliveries, "the missing record, from another server", at(""))
-	if s.conn.ConnectedAddr() == proxy.Addr() {
+	if s.conn.ConnectedUrl() == first {
 		t.Error("the client is still at the silent server")
 	}
 	mustSwap(t, s, "billing", "", held(1, "a"))
