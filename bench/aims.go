@@ -29,8 +29,8 @@ func (r *Result) findings() []Finding {
 	}
 	for _, h := range r.HandOver {
 		if r.Bed.Aim.HandOver > 0 {
-			what := fmt.Sprintf("bare round trips in a hand-over among %d, median", h.Candidates)
-			all = append(all, below(r.Bed.Name, what, Ratio(h.Gap.Median(), h.Ping.Median()), r.Bed.Aim.HandOver))
+			what := fmt.Sprintf("store round trips in a hand-over among %d, median", h.Candidates)
+			all = append(all, below(r.Bed.Name, what, Ratio(h.Gap.Median(), h.Renewal.Median()), r.Bed.Aim.HandOver))
 		}
 	}
 	all = append(all, r.loadFindings()...)

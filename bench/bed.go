@@ -61,7 +61,7 @@ type Listener interface {
 	Listen(ctx context.Context) (stop func() error, err error)
 }
 
-// Counts are numbers that a server counts, by name. All but [Connections] only grow.
+// Counts are numbers that a server counts, by name. Those but [Connections] and [HotShare] are counted from its start.
 type Counts map[string]float64
 
 // Names of counts.
@@ -76,17 +76,18 @@ const (
 	DeadRows = "dead rows left"
 	// TableBytes: the size of the tables.
 	TableBytes = "table bytes"
-	// Updates: updated rows.
-	Updates = "updates"
-	// HotUpdates: updated rows for which no index had to be touched.
-	HotUpdates = "HOT updates"
+	// HotShare: the share of updated rows, in percent, for which no index had to be touched.
+	HotShare = "HOT updates, %"
 )
 
-// Since returns what was counted since before; of [Connections] how many there are now.
+// counted reports whether a count began with the server's start.
+func counted(name string) bool { return name != Connections && name != HotShare }
+
+// Since returns what was counted since before; of what is not counted from the start, its value now.
 func (c Counts) Since(before Counts) Counts {
 	since := make(Counts, len(c))
 	for name, value := range c {
-		if name != Connections {
+		if counted(name) {
 			value -= before[name]
 		}
 		since[name] = value
@@ -94,11 +95,11 @@ func (c Counts) Since(before Counts) Counts {
 	return since
 }
 
-// Per returns the counts divided by n, except for [Connections].
+// Per returns the counts divided by n, except for what is not counted from the start.
 func (c Counts) Per(n float64) Counts {
 	per := make(Counts, len(c))
 	for name, value := range c {
-		if name != Connections {
+		if counted(name) {
 			value /= n
 		}
 		per[name] = value
@@ -112,7 +113,7 @@ type Aim struct {
 	Renewal float64
 	// FailOver is how many TTLs a fail-over may take, if the store's design needs more than the TTL and round trips.
 	FailOver float64
-	// HandOver is how many bare round trips a hand-over may take.
+	// HandOver is how many round trips to the store, which are renewals, a hand-over may take.
 	HandOver float64
 	// Silent asks that followers at rest send nothing.
 	Silent bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,9 @@ type contest struct {
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
 }
+
+// defaultPoll is how often candidates poll at default settings.
+const defaultPoll = tenure.DefaultTTL / 5
 
 // begun is the start of a term.
 type begun struct {
@@ -53,6 +57,9 @@ func (r *rig) standing(
 		}
 		c.candidates = append(c.candidates, candidate)
 		c.running.Go(func() {
+			if c.polled && wait(running, rand.N(defaultPoll)) != nil { // or all would poll at the same moment
+				return
+			}
 			_ = candidate.Run(running, func(term context.Context, _ tenure.Term) error { return c.lead(term, i) })
 		})
 	}
@@ -66,6 +73,16 @@ func (c *contest) lead(term context.Context, candidate int) error {
 	now := time.Now()
 	c.worked.Store(&now)
 	return nil
+}
+
+// gather waits until every candidate stands.
+func (c *contest) gather(ctx context.Context) error {
+	if c.polled {
+		if err := wait(ctx, defaultPoll); err != nil {
+			return err
+		}
+	}
+	return c.settle(ctx)
 }
 
 // settle waits until the candidates are at rest, so that one hand-over does not disturb the next.

@@ -109,7 +109,7 @@ func Lead(ctx context.Context, beds []Bed, args []string, in io.Reader, out io.W
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }()
 	candidate, err := tenure.New(store, args[2], tenure.WithID(childID), tenure.WithTTL(ttl))
 	if err != nil {
 		return err

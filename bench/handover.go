@@ -2,18 +2,19 @@ package bench
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/tenure-go/tenure"
 )
 
 // HandOver is the time from the end of one leader's work to the start of the next one's, candidates standing at
-// default settings, and what the server takes for bare operations in between.
+// default settings, and what bare operations and a renewal take in between.
 type HandOver struct {
-	Candidates int
-	Gap        Series
-	Ping       Series
-	Write      Series
+	Candidates           int
+	Gap                  Series
+	Ping, Write, Renewal Series
 	// Parts of the gap: the store's release, from the release's start to the sight of it by the next leader, and that
 	// leader's bid. What remains is spent in the candidates.
 	Push Series
@@ -28,37 +29,43 @@ type HandOver struct {
 type handOver struct {
 	rig     *rig
 	contest *contest
+	renewal *renewing
 	leader  int
 	result  HandOver
 }
 
 func (r *rig) beginHandOver(ctx context.Context, candidates, processes int) (*handOver, error) {
-	contest, err := r.standing(ctx, r.election("hand-over"), candidates, processes)
+	renewal, err := r.beginRenewal(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h := &handOver{rig: r, contest: contest, result: HandOver{Candidates: candidates}}
+	h := &handOver{rig: r, renewal: renewal, result: HandOver{Candidates: candidates}}
 	if !r.pushes {
-		h.result.Poll = tenure.DefaultTTL / 5
+		h.result.Poll = defaultPoll
 	}
-	first, err := contest.next(ctx, tenure.DefaultTTL)
+	h.contest, err = r.standing(ctx, r.election("hand-over"), candidates, processes)
 	if err != nil {
-		_ = contest.close()
-		return nil, err
+		return nil, errors.Join(err, renewal.store.Close())
+	}
+	first, err := h.contest.next(ctx, tenure.DefaultTTL)
+	if err != nil {
+		return nil, errors.Join(err, h.close())
 	}
 	h.leader = first.candidate
 	return h, nil
 }
 
-// sample measures one hand-over, between bare operations.
+func (h *handOver) close() error { return errors.Join(h.contest.close(), h.renewal.store.Close()) }
+
+// sample measures one hand-over, after a bare round trip, a bare write and a renewal.
 func (h *handOver) sample(ctx context.Context) error {
+	if err := wait(ctx, rand.N(h.result.Poll+1)); err != nil { // at any moment between two polls
+		return err
+	}
 	if err := h.contest.settle(ctx); err != nil {
 		return err
 	}
-	if err := h.result.Ping.timed(func() error { return h.rig.server.Ping(ctx) }); err != nil {
-		return err
-	}
-	if err := h.result.Write.timed(func() error { return h.rig.write(ctx) }); err != nil {
+	if err := h.bare(ctx); err != nil {
 		return err
 	}
 	next, gap, err := h.contest.handOver(ctx, h.leader)
@@ -67,22 +74,38 @@ func (h *handOver) sample(ctx context.Context) error {
 	}
 	h.leader = next.candidate
 	h.result.Gap = append(h.result.Gap, gap)
-	h.divide(gap, next.candidate)
+	h.divide(gap, next)
 	return nil
 }
 
+func (h *handOver) bare(ctx context.Context) error {
+	if err := h.rig.wake(ctx); err != nil {
+		return err
+	}
+	if err := h.result.Ping.timed(func() error { return h.rig.server.Ping(ctx) }); err != nil {
+		return err
+	}
+	if err := h.result.Write.timed(func() error { return h.rig.write(ctx) }); err != nil {
+		return err
+	}
+	return h.result.Renewal.timed(func() error { return h.renewal.renew(ctx) })
+}
+
 // divide tells what the gap consisted of.
-func (h *handOver) divide(gap time.Duration, winner int) {
+func (h *handOver) divide(gap time.Duration, next begun) {
 	t := h.contest.trace
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	seen, ok := t.vacant[winner]
+	seen, ok := t.vacant[next.candidate]
 	if !ok || len(t.swaps) < 2 {
 		return
 	}
 	release, bid := t.swaps[0], t.swaps[1]
-	if !release.vacates || bid.candidate != winner { // a renewal came between
+	if !release.vacates || bid.candidate != next.candidate { // a renewal came between
 		return
+	}
+	if bid.done.After(next.at) { // the watch told of the bid before its reply came
+		bid.done = next.at
 	}
 	push, won := seen.Sub(release.sent), bid.done.Sub(bid.sent)
 	h.result.Push = append(h.result.Push, push)

@@ -33,7 +33,7 @@ func (r *rig) measureHerd(ctx context.Context, candidates, processes, changes in
 	if err != nil {
 		return herd, err
 	}
-	if err := contest.settle(ctx); err != nil {
+	if err := contest.gather(ctx); err != nil {
 		return herd, err
 	}
 	herd.Counts, err = r.counted(ctx, func() error {

@@ -29,7 +29,7 @@ func (r *rig) measureLoad(ctx context.Context, followers int, window time.Durati
 	if err != nil {
 		return load, err
 	}
-	if err := wait(ctx, tenure.DefaultTTL/5); err != nil { // one poll: what belongs to the start is over
+	if err := errors.Join(contest.gather(ctx), wait(ctx, defaultPoll)); err != nil { // what belongs to the start is over
 		return load, err
 	}
 	load.Counts, err = r.counted(ctx, func() error {

@@ -22,6 +22,7 @@ type renewing struct {
 	store    Store
 	election string
 	last     tenure.Snapshot
+	odd      bool // whether the bare write comes first
 	result   Renewal
 }
 
@@ -60,21 +61,23 @@ func (n *renewing) renew(ctx context.Context) error {
 	return nil
 }
 
-// sample measures one renewal, one bare write and one bare round trip.
+// sample measures one bare round trip, and then one renewal and one bare write, now the one first and now the other.
 func (n *renewing) sample(ctx context.Context) error {
-	for _, one := range []struct {
-		series *Series
-		do     func(context.Context) error
-	}{
-		{&n.result.Renewal, n.renew},
-		{&n.result.Write, n.rig.write},
-		{&n.result.Ping, n.rig.server.Ping},
-	} {
-		if err := one.series.timed(func() error { return one.do(ctx) }); err != nil {
-			return err
-		}
+	if err := n.rig.wake(ctx); err != nil {
+		return err
 	}
-	return nil
+	if err := n.result.Ping.timed(func() error { return n.rig.server.Ping(ctx) }); err != nil {
+		return err
+	}
+	renewal := func() error { return n.result.Renewal.timed(func() error { return n.renew(ctx) }) }
+	write := func() error { return n.result.Write.timed(func() error { return n.rig.write(ctx) }) }
+	if n.odd = !n.odd; n.odd {
+		renewal, write = write, renewal
+	}
+	if err := renewal(); err != nil {
+		return err
+	}
+	return write()
 }
 
 // count has the server count what times renewals, and as many bare writes, cost it.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strings"
 	"time"
 )
 
@@ -67,35 +66,39 @@ func (r *Report) WriteMarkdown(w io.Writer) {
 	}
 }
 
-const ratiosText = `Hand-over: from the end of the leader's work to the start of the next leader's, in bare round trips
-and in bare writes made in between on the same server; median / 99th percentile. Fail-over: from kill -9 of the leading
-process to the start of the next leader's work, in TTLs; median / worst. A store that does not push is polled every fifth
-of the TTL, so its hand-over is given in poll intervals too.`
+const ratiosText = `Renewal: a leader's write through the store, as a multiple of a bare write to the same server, made
+in turn with it; medians. Hand-over: from the end of the leader's work to the start of the next leader's, as a multiple
+of a store round trip (a renewal) / of a bare write / of a bare round trip such as PING, all made in between; medians. A
+store that does not push is polled every fifth of the TTL, and its hand-over is given in poll intervals, median / 99th
+percentile. Fail-over: from kill -9 of the leading process to the start of the next leader's work, in TTLs; median /
+worst.`
 
 func (r *Report) writeRatios(w io.Writer) {
 	t := &table{head: []string{"store", "renewal, in writes"}}
 	for _, n := range r.Plan.Candidates {
-		t.head = append(t.head, fmt.Sprintf("hand-over among %d, in round trips", n), "in writes")
+		t.head = append(t.head, fmt.Sprintf("hand-over among %d", n))
 	}
-	t.head = append(t.head, "in poll intervals", "fail-over, in TTLs")
+	t.head = append(t.head, "fail-over, in TTLs")
 	for _, result := range r.Results {
 		cells := []string{result.Bed.Name, number(Ratio(result.Renewal.Renewal.Median(), result.Renewal.Write.Median()))}
-		polls := []string{}
 		for _, h := range result.HandOver {
-			cells = append(cells, pair(h.Gap, h.Ping.Median()), pair(h.Gap, h.Write.Median()))
-			if h.Poll > 0 {
-				polls = append(polls, number(Ratio(h.Gap.Median(), h.Poll)))
-			}
+			cells = append(cells, h.ratios())
 		}
-		for len(cells) < len(t.head)-2 {
+		for len(cells) < len(t.head)-1 {
 			cells = append(cells, none)
 		}
-		if len(polls) == 0 {
-			polls = []string{none}
-		}
-		t.add(append(cells, strings.Join(polls, ", "), result.failOver())...)
+		t.add(append(cells, result.failOver())...)
 	}
 	t.write(w)
+}
+
+func (h *HandOver) ratios() string {
+	if h.Poll > 0 {
+		return pair(h.Gap, h.Poll) + " polls"
+	}
+	gap := h.Gap.Median()
+	return fmt.Sprintf("%s / %s / %s", number(Ratio(gap, h.Renewal.Median())), number(Ratio(gap, h.Write.Median())),
+		number(Ratio(gap, h.Ping.Median())))
 }
 
 func (r *Result) failOver() string {
@@ -120,8 +123,8 @@ func (r *Report) writeAims(w io.Writer) {
 
 func (r *Report) loadText() string {
 	return fmt.Sprintf(`A leader and %d followers for %v, at default settings, each with connections of its own. Calls
-are those of candidates to their stores; requests are what the server counted, where it can. A store may answer the calls
-of many candidates with one request, and may send requests by itself.`, r.Plan.Followers, r.Plan.Load)
+are those of candidates to their stores; requests are what the server counted, where it can. A store may answer the
+calls of many candidates with one request, and may send requests by itself.`, r.Plan.Followers, r.Plan.Load)
 }
 
 func (r *Report) writeLoad(w io.Writer) {

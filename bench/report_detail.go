@@ -7,18 +7,27 @@ import (
 	"slices"
 )
 
-const countsText = `Per renewal, and per bare write beside it, as the server counts.`
+const countsText = `Per renewal, and per bare write beside it, as the server counts; those of the harness are left out
+of the requests.`
 
 func (r *Report) writeCounts(w io.Writer) {
 	t := &table{head: []string{"store", "what", "a renewal", "a bare write"}}
 	for _, result := range r.Results {
 		for _, name := range slices.Sorted(maps.Keys(result.Renewal.Cost)) {
 			if name != Connections {
-				t.add(result.Bed.Name, name, number(result.Renewal.Cost[name]), number(result.Renewal.Bare[name]))
+				t.add(result.Bed.Name, name, count(result.Renewal.Cost, name), count(result.Renewal.Bare, name))
 			}
 		}
 	}
 	t.write(w)
+}
+
+// count prints a count of one operation; no operation of the store is none at all.
+func count(counts Counts, name string) string {
+	if name == Requests && counts[name] == 0 {
+		return none
+	}
+	return number(counts[name])
 }
 
 const timesText = `Microseconds, median / 99th percentile. They say how fast this machine was on that day, and no more.`

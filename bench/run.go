@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -30,6 +31,8 @@ type bench struct {
 	rigs    []*rig
 	results []*Result
 	skipped []string
+
+	mu sync.Mutex // guards the results' problems
 }
 
 // Run measures the beds, in turn with each other where time is measured, so that a disturbance of the machine meets all
@@ -88,6 +91,8 @@ func (b *bench) start(ctx context.Context, tb testserver.TB, bed Bed) {
 // failed notes what could not be measured.
 func (b *bench) failed(i int, what string, err error) {
 	problem := fmt.Sprintf("%s: %v", what, err)
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.plan.logf("%s: %s", b.results[i].Bed.Name, problem)
 	b.results[i].Problems = append(b.results[i].Problems, problem)
 }
@@ -121,23 +126,19 @@ func inRounds(ctx context.Context, trials []trial) {
 
 func (b *bench) renewals(ctx context.Context) {
 	var trials []trial
-	renewing := make([]*renewing, len(b.rigs))
+	renewing := make(map[int]*renewing)
 	for i, r := range b.rigs {
 		n, err := r.beginRenewal(ctx)
 		if err != nil {
 			b.failed(i, "a first record", err)
 			continue
 		}
-		defer n.store.Close()
 		renewing[i] = n
 		trials = append(trials, trial{b.plan.Renewals, n.sample, func(err error) { b.failed(i, "renewals", err) }})
 	}
 	inRounds(ctx, trials)
 	for i, n := range renewing {
-		if n == nil {
-			continue
-		}
-		if err := n.count(ctx, b.plan.Renewals); err != nil {
+		if err := errors.Join(n.count(ctx, b.plan.Renewals), n.store.Close()); err != nil {
 			b.failed(i, "counting renewals", err)
 		}
 		b.results[i].Renewal = n.result
@@ -151,27 +152,40 @@ func (b *bench) handOvers(ctx context.Context) {
 	}
 }
 
+// handOversAmong has the stores that push take turns. With those that are polled nearly all of the time is waiting, so
+// they are measured at the same time.
 func (b *bench) handOversAmong(ctx context.Context, candidates int) {
-	var trials []trial
+	var pushing []trial
+	var polled sync.WaitGroup
+	begun := make(map[int]*handOver)
 	for i, r := range b.rigs {
 		h, err := r.beginHandOver(ctx, candidates, b.plan.Processes)
 		if err != nil {
 			b.failed(i, "hand-over", err)
 			continue
 		}
-		defer func() {
-			b.results[i].HandOver = append(b.results[i].HandOver, h.result)
-			if err := h.contest.close(); err != nil {
-				b.failed(i, "ending hand-overs", err)
-			}
-		}()
-		rounds := b.plan.HandOvers
-		if !r.pushes {
-			rounds = b.plan.Polled
+		begun[i] = h
+		if r.pushes {
+			pushing = append(pushing, b.handOverTrial(i, h, b.plan.HandOvers))
 		}
-		trials = append(trials, trial{rounds, h.sample, func(err error) { b.failed(i, "hand-over", err) }})
 	}
-	inRounds(ctx, trials)
+	inRounds(ctx, pushing)
+	for i, h := range begun {
+		if !b.rigs[i].pushes {
+			polled.Go(func() { inRounds(ctx, []trial{b.handOverTrial(i, h, b.plan.Polled)}) })
+		}
+	}
+	polled.Wait()
+	for i, h := range begun {
+		if err := h.close(); err != nil {
+			b.failed(i, "ending hand-overs", err)
+		}
+		b.results[i].HandOver = append(b.results[i].HandOver, h.result)
+	}
+}
+
+func (b *bench) handOverTrial(i int, h *handOver, rounds int) trial {
+	return trial{rounds, h.sample, func(err error) { b.failed(i, "hand-over", err) }}
 }
 
 func (b *bench) writers(ctx context.Context) {

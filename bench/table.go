@@ -49,9 +49,6 @@ func number(x float64) string {
 	return fmt.Sprintf("%.2f", x)
 }
 
-// micro prints a duration in microseconds.
-func micro(d time.Duration) string { return number(float64(d) / float64(time.Microsecond)) }
-
 // pair prints a median and a 99th percentile, both as multiples of a unit.
 func pair(s Series, unit time.Duration) string {
 	if len(s) == 0 {

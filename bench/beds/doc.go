@@ -8,6 +8,6 @@ import "github.com/tenure-go/tenure/bench"
 func All() []bench.Bed {
 	return []bench.Bed{
 		Memory(), File(), Postgres(), PostgresPush(), NATS(), NATSSynced(), NATSCluster(), Redis(), RedisSynced(),
-		Memcached(),
+		Memcached(), MariaDB(), SQLite(), S3(), AzureBlob(),
 	}
 }

@@ -86,7 +86,7 @@ func (m *memcachedServer) ask(ctx context.Context, command, last string) (string
 	if err != nil {
 		return "", err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if _, err := fmt.Fprintf(conn, "%s\r\n", command); err != nil {
 		return "", err
 	}

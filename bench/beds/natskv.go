@@ -28,7 +28,9 @@ func NATSSynced() bench.Bed {
 	return bench.Bed{
 		Name: "natskv-sync", About: "one server, files, every write synced", Aim: natsAim, Open: openNATS,
 		Start: func(tb testserver.TB) (bench.Server, error) {
-			return useNATS(tb, testserver.StartNATS(tb, "jetstream {sync_interval: always}"), 1)
+			// The last block is the one that counts, whole.
+			jetStream := fmt.Sprintf("jetstream {store_dir: %q, max_file_store: 1GB, sync_interval: always}", testserver.Dir(tb))
+			return useNATS(tb, testserver.StartNATS(tb, jetStream), 1)
 		},
 	}
 }

@@ -3,6 +3,7 @@ package beds
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -35,7 +36,9 @@ func RedisSynced() bench.Bed {
 	}
 }
 
-func openRedis(ctx context.Context, address string) (bench.Store, error) { return redis.Open(ctx, address) }
+func openRedis(ctx context.Context, address string) (bench.Store, error) {
+	return redis.Open(ctx, address)
+}
 
 type redisServer struct {
 	*testserver.Redis
@@ -105,8 +108,7 @@ func (r *redisServer) Listen(ctx context.Context) (stop func() error, err error)
 		_, err = lines.ReadString('\n')
 	}
 	if err != nil {
-		conn.Close()
-		return nil, err
+		return nil, errors.Join(err, conn.Close())
 	}
 	done := make(chan struct{})
 	go func() {
