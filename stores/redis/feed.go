@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"sync"
@@ -401,6 +402,6 @@ func (f *feed) interrupt(err error, topics ...*topic) {
 			t.waiting = append(t.waiting, w.claim())
 		}
 		t.pause = min(max(2*t.pause, firstPause), longestPause)
-		f.look(t, t.pause)
+		f.look(t, t.pause/2+rand.N(t.pause/2)) // not all processes at once
 	}
 }

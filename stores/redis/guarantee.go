@@ -34,6 +34,7 @@ func (s *Store) probe(ctx context.Context) ([]facts, error) {
 	cluster, ok := s.client.(*redis.ClusterClient)
 	if !ok {
 		f, err := ask(ctx, s.client)
+		f.sentinel = bySentinel(s.client)
 		return []facts{f}, err
 	}
 	var mu sync.Mutex
@@ -53,8 +54,15 @@ func (s *Store) probe(ctx context.Context) ([]facts, error) {
 
 // facts are what a server says of itself.
 type facts struct {
-	info   map[string]string
-	config map[string]string // nil if it is not permitted to ask
+	info     map[string]string
+	config   map[string]string // nil if it is not permitted to ask
+	sentinel bool              // the client follows fail-overs
+}
+
+// bySentinel reports whether the client was made by redis.NewFailoverClient, which gives it no address of a server.
+func bySentinel(client redis.UniversalClient) bool {
+	c, ok := client.(*redis.Client)
+	return ok && c.Options().Addr == "FailoverClient"
 }
 
 func ask(ctx context.Context, server redis.Cmdable) (facts, error) {
@@ -114,12 +122,19 @@ func (f facts) eviction() (tenure.Grade, string) {
 	return tenure.GradeExclusive, ""
 }
 
+// replication reports whether a replica may take over. One that is away for the moment may come back for it.
 func (f facts) replication(wait int) (tenure.Grade, string) {
-	count := f.info["connected_slaves"]
-	if count == "0" || count == "" {
+	var reason string
+	switch count := f.info["connected_slaves"]; {
+	case count != "0" && count != "":
+		reason = count + " replicas follow asynchronously: one that takes over may lack the last writes"
+	case f.sentinel:
+		reason = "Sentinel may have a replica take over that lacks the last writes; none is connected now"
+	case f.info["repl_backlog_active"] == "1":
+		reason = "replicas have followed, though none is connected now: one that takes over lacks the last writes"
+	default:
 		return tenure.GradeExclusive, ""
 	}
-	reason := count + " replicas follow asynchronously: one that takes over may lack the last writes"
 	if wait > 0 {
 		reason += fmt.Sprintf("; every write waits for %d of them, and is safe if one of those takes over", wait)
 	}

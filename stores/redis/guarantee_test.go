@@ -42,9 +42,15 @@ func checkGuarantee(t *testing.T, what string, s *Store, grade tenure.Grade, rea
 
 func TestGuaranteeWithReplicas(t *testing.T) {
 	master := testserver.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
-	testserver.StartReplica(t, master)
+	replica := testserver.StartReplica(t, master)
 	checkGuarantee(t, "a replica", storeAt(t, master), tenure.GradeUntilFailover, "1 replicas follow asynchronously")
 	checkGuarantee(t, "WAIT", storeAt(t, master, WithReplicas(1, 1e9)), tenure.GradeUntilFailover, "waits for 1")
+	sentinel := testserver.StartSentinel(t, "mine", master, 1)
+	replica.Kill()
+	master.Await("INFO replication", "connected_slaves:0")
+	checkGuarantee(t, "a replica that is away", storeAt(t, master), tenure.GradeUntilFailover, "have followed")
+	s := openAt(t, "redis+sentinel://"+sentinel.Addr+"/mine")
+	checkGuarantee(t, "Sentinel", s, tenure.GradeUntilFailover, "Sentinel may")
 }
 
 func TestGuaranteeWithoutTheRightToAsk(t *testing.T) {

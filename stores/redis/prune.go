@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Prune implements [tenure.Pruner]. How long a record is unchanged is told by the server's clock, which stamped it.
+// Prune implements [tenure.Pruner]. How long a record is unchanged is told by the server's clock, which stamped it too.
 // The floor is raised in every bucket before anything is deleted: 256 requests in a Cluster, one after another. If some
 // elections cannot be pruned, Prune returns the names of those that were, together with the error.
 func (s *Store) Prune(ctx context.Context, unused time.Duration) ([]string, error) {
@@ -38,7 +38,11 @@ func (s *Store) prune(ctx context.Context, unused time.Duration) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	idle, floor, damaged := s.idle(entries, unused)
+	now, err := s.client.Time(ctx).Result()
+	if err != nil {
+		return nil, err
+	}
+	idle, floor, damaged := s.idle(entries, now.Add(-unused))
 	if len(idle) == 0 {
 		return nil, damaged
 	}
@@ -50,7 +54,7 @@ func (s *Store) prune(ctx context.Context, unused time.Duration) ([]string, erro
 }
 
 // idle returns the entries that may go, those without a record among them, and the highest of their tokens.
-func (s *Store) idle(entries []entry, unused time.Duration) (idle []entry, floor uint64, damaged error) {
+func (s *Store) idle(entries []entry, since time.Time) (idle []entry, floor uint64, damaged error) {
 	for _, e := range entries {
 		if e.version == "" {
 			idle = append(idle, e)
@@ -61,7 +65,7 @@ func (s *Store) idle(entries []entry, unused time.Duration) (idle []entry, floor
 			damaged = errors.Join(damaged, err)
 			continue
 		}
-		if r := snapshot.Record; r.Vacant() && r.Pause == nil && e.unchangedFor(unused) {
+		if r := snapshot.Record; r.Vacant() && r.Pause == nil && e.unchanged(since) {
 			idle = append(idle, e)
 			floor = max(floor, r.Token)
 		}
@@ -69,11 +73,11 @@ func (s *Store) idle(entries []entry, unused time.Duration) (idle []entry, floor
 	return idle, floor, damaged
 }
 
-// unchangedFor compares the server's stamp with this host's clock: an hour here or there does not matter to what
-// nobody uses.
-func (e entry) unchangedFor(unused time.Duration) bool {
+// unchanged reports whether the record was not written since. The clocks of two masters of a Cluster may differ a
+// little, which does not matter to what nobody uses.
+func (e entry) unchanged(since time.Time) bool {
 	changed, err := strconv.ParseInt(e.changed, 10, 64)
-	return err == nil && (unused <= 0 || time.Since(time.UnixMilli(changed)) >= unused)
+	return err == nil && changed <= since.UnixMilli()
 }
 
 // raise raises the floors of all buckets. Where they were raised already it changes nothing.
@@ -90,6 +94,10 @@ func (s *Store) deleteAll(ctx context.Context, idle []entry) ([]string, error) {
 	var names []string
 	var failures []error
 	for _, e := range idle {
+		if ctx.Err() != nil {
+			failures = append(failures, ctx.Err())
+			break
+		}
 		reply, err := deleteScript.eval(ctx, s.client, s.layout.keys(e.election),
 			e.version, e.election, s.publish, s.layout.channel(e.election))
 		if err != nil {

@@ -65,7 +65,8 @@ func New(client redis.UniversalClient, options ...Option) (*Store, error) {
 
 // Close ends the store and its subscription, and the client if [Open] made it. Every later call fails with
 // [tenure.ErrPermanent], and each watch is told so by a last delivery before Close returns. Close may be called more
-// than once, but not from within a deliver function. The error is that of closing the client.
+// than once, but not from within a deliver function. It waits for a connection that is just being made, for as long as
+// the client's read timeout at most. The error is that of closing the client.
 func (s *Store) Close() error {
 	if !s.closed.CompareAndSwap(false, true) {
 		return nil
