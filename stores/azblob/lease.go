@@ -129,12 +129,15 @@ func seconds(ttl time.Duration) (int32, error) {
 	return int32((max(ttl, minLease) + time.Second - 1) / time.Second), nil
 }
 
-// take acquires the lease for the term next, from the dead leader of the term last if that still holds it.
+// take acquires the lease for the term next: from the dead leader of the term last, if that still holds it, or from an
+// earlier bid of this store of which nobody knew what became.
 func (l *leases) take(ctx context.Context, election string, last, next term, ttl time.Duration) error {
 	id := leaseID(election, next)
+	mine, _ := l.term(election)
 	err := l.acquire(ctx, election, id, ttl)
-	if errors.Is(err, errHeld) && last.session != "" {
-		if l.change(ctx, election, leaseID(election, last), id) == nil {
+	for _, before := range []term{last, mine} {
+		if errors.Is(err, errHeld) && before.session != "" &&
+			l.change(ctx, election, leaseID(election, before), id) == nil {
 			err = l.renewID(ctx, election, id, ttl)
 		}
 	}

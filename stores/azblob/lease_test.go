@@ -2,6 +2,7 @@ package azblob
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/httpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -189,6 +191,23 @@ func TestRequestsLeaveTheLeaseAlone(t *testing.T) {
 	mustSwap(t, leader, current.Version, current.Record)
 	if _, leading := operator.leases.term("e"); leading {
 		t.Error("the operator renews the leader's lease")
+	}
+}
+
+// Nobody knows what became of a bid. The next one of the same store is not kept out by the lease that was taken for it.
+func TestLeaseAfterAnUnknownBid(t *testing.T) {
+	server, _, foreign := begin(t)
+	proxy := startProxy(t, server)
+	s := openStore(t, server, proxy.Addr(), WithBlobLease("locks/*"))
+	current := mustSwap(t, s, "", held(1, "a"))
+	current = mustSwap(t, s, current.Version, vacant(current.Record))
+	proxy.Inject(httpproxy.LoseRequest().On(http.MethodPut, "elections/e.json").Times(1))
+	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, held(2, "a")); outcome(err) != "unknown" {
+		t.Fatalf("a lost bid: %v", err)
+	}
+	mustSwap(t, s, current.Version, held(3, "a"))
+	if foreign.acquires(15) {
+		t.Error("nobody has the lease")
 	}
 }
 

@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bradfitz/gomemcache/memcache"
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
@@ -274,6 +277,35 @@ func waitUntil(t *testing.T, what string, holds func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("after a minute it was not so that %s", what)
 		}
+	}
+}
+
+// Close waits for the request of a call that its caller has given up.
+func TestCloseWaitsForRequests(t *testing.T) {
+	var ended atomic.Bool
+	dialling := make(chan struct{})
+	client := memcache.New("127.0.0.1:1")
+	client.Timeout = 50 * time.Millisecond
+	client.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		close(dialling)
+		<-ctx.Done()
+		ended.Store(true)
+		return nil, ctx.Err()
+	}
+	s, err := New(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-dialling
+		cancel()
+	}()
+	if _, err := s.Load(ctx, "e"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Load: %v", err)
+	}
+	if err := s.Close(); err != nil || !ended.Load() {
+		t.Errorf("Close: %v, the request has ended: %v", err, ended.Load())
 	}
 }
 
