@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -74,7 +75,15 @@ func (a *Advisory) shares(ctx context.Context, conn *pgx.Conn, backend int) (boo
 		}
 		return backendOf(ctx, conn, &again)
 	})
+	if refusesTransactions(err) {
+		return true, nil
+	}
 	return others == backend || again != backend, err
+}
+
+// refusesTransactions reports whether an error is PgBouncer's in statement mode. It has no SQLSTATE of its own.
+func refusesTransactions(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "not allowed in statement pooling mode")
 }
 
 func backendOf(ctx context.Context, q querier, pid *int) error {

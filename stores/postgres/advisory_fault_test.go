@@ -1,0 +1,280 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+// longTTL is that of terms which have to end by something else than the clock or a renewal that fails.
+const longTTL = 10 * time.Minute
+
+func TestAdvisoryBackendTerminated(t *testing.T) {
+	url := server(t)
+	a, b := openLocked(t, url, seldom()), openLocked(t, url, seldom())
+	admin := openPool(t, url)
+	m := newCrew(t, longTTL, a, b)
+	for range 3 {
+		_, token := m.leader()
+		exec(t, admin, "SELECT pg_terminate_backend($1)", backendOfLeader(t, a, admin))
+		m.revoked(token)
+		m.after(token) // long before the lease would have run out: the leader gave its seat back
+	}
+}
+
+func TestAdvisoryConnectionCut(t *testing.T) {
+	url := server(t)
+	proxy, through := openProxy(t, url)
+	m := newCrew(t, longTTL, openLocked(t, through, seldom()), openLocked(t, url, seldom()))
+	_, token := m.leader()
+	proxy.Cut()
+	m.revoked(token)
+	m.after(token)
+}
+
+// A connection that carries nothing any more is noticed by the validation. The server keeps the lock, for a session that
+// is nobody's: the next leader ends it.
+func TestAdvisoryHalfOpenConnection(t *testing.T) {
+	t.Parallel()
+	url := server(t)
+	proxy, through := openProxy(t, url)
+	fast := WithValidation(50*time.Millisecond, 300*time.Millisecond)
+	a, b := openLocked(t, through, fast), openLocked(t, url)
+	admin := openPool(t, url)
+	m := newCrew(t, 4*time.Second, a, b)
+	_, token := m.leader()
+	zombie := backendOfLeader(t, a, admin)
+	proxy.Hold()
+	m.revoked(token)
+	if now := backendOfLeader(t, a, admin); now != zombie {
+		t.Errorf("backend %d holds the lock, want still %d", now, zombie)
+	}
+	who, next := m.after(token)
+	if who != 1 {
+		t.Errorf("candidate %d leads, want the one that is not cut off", who)
+	}
+	if now := backendOfLeader(t, b, admin); now == zombie {
+		t.Error("a leader leads without the lock")
+	}
+	proxy.Release()
+	m.keeps(1, next, time.Second)
+}
+
+func TestAdvisoryServerFrozenAndResumed(t *testing.T) {
+	t.Parallel()
+	pg := testserver.StartPostgres(t)
+	m := newCrew(t, shortTTL, openLocked(t, pg.URL()), openLocked(t, pg.URL()))
+	_, token := m.leader()
+	pg.Freeze()
+	m.ended(token)
+	time.Sleep(shortTTL / 2) // nobody may lead meanwhile, which the crew's records show
+	pg.Thaw()
+	m.after(token)
+}
+
+func TestAdvisoryServerKilledAndRestarted(t *testing.T) {
+	t.Parallel()
+	pg := testserver.StartPostgres(t)
+	a := openLocked(t, pg.URL(), seldom())
+	m := newCrew(t, 4*time.Second, a, openLocked(t, pg.URL(), seldom()))
+	_, token := m.leader()
+	pg.Kill()
+	m.revoked(token)
+	time.Sleep(500 * time.Millisecond) // the last of the server's processes have to be gone, and nothing tells of it
+	pg.Start()
+	_, next := m.after(token)
+	if n := len(lockHolders(t, a, openPool(t, pg.URL()), "billing")); n != 1 {
+		t.Errorf("in term %d %d sessions hold the lock", next, n)
+	}
+}
+
+func TestAdvisoryStandbyPromoted(t *testing.T) {
+	t.Parallel()
+	primary, standby, url := startPair(t)
+	a := openLocked(t, url, seldom())
+	m := newCrew(t, 4*time.Second, a, openLocked(t, url, seldom()))
+	_, token := m.leader()
+	primary.Kill()
+	m.revoked(token)
+	standby.Promote(t)
+	m.after(token)
+	if n := len(lockHolders(t, a, openPool(t, standby.URL()), "billing")); n != 1 {
+		t.Errorf("%d sessions of the promoted standby hold the lock, want one", n)
+	}
+}
+
+// bids matches the statement that begins a term.
+func bids(request []byte) bool { return bytes.Contains(request, []byte("pg_try_advisory_lock")) }
+
+// The row names a term whose lock went with the connection: nobody may lead in it.
+func TestAdvisoryReplyToABidLost(t *testing.T) {
+	url := server(t)
+	proxy, through := openProxy(t, url)
+	a := openLocked(t, through)
+	admin := openPool(t, url)
+	lost := proxy.LoseReply(bids)
+	m := newCrew(t, longTTL, a)
+	<-lost
+	var token uint64
+	await(t, "a leader holds the lock", func() bool {
+		_, token = m.leader()
+		return len(lockHolders(t, a, admin, "billing")) == 1
+	})
+	if token < 2 {
+		t.Errorf("the term whose lock was lost, %d, is led", token)
+	}
+	m.keeps(0, token, time.Second)
+}
+
+func TestAdvisoryReplyToARenewalLost(t *testing.T) {
+	url := server(t)
+	proxy, through := openProxy(t, url)
+	m := newCrew(t, 4*time.Second, openLocked(t, through+"&default_query_exec_mode=exec", seldom()), openLocked(t, url))
+	_, token := m.leader()
+	<-proxy.LoseReply(updates)
+	m.revoked(token)
+	m.after(token)
+}
+
+func TestAdvisoryServerClockMoves(t *testing.T) {
+	t.Parallel()
+	libraries, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
+	if len(libraries) == 0 {
+		t.Skip("libfaketime, which moves the server's clock, is not installed: apt-get install libfaketime")
+	}
+	clock := filepath.Join(testserver.Dir(t), "clock")
+	set := func(shift string) {
+		must(t, os.WriteFile(clock+".new", []byte(shift+"\n"), 0o644))
+		must(t, os.Rename(clock+".new", clock))
+	}
+	set("+0")
+	pg := testserver.StartPostgresEnv(t, []string{
+		"LD_PRELOAD=" + libraries[0], "FAKETIME_TIMESTAMP_FILE=" + clock, "FAKETIME_NO_CACHE=1", "DONT_FAKE_MONOTONIC=1",
+	})
+	admin := openPool(t, pg.URL())
+	m := newCrew(t, shortTTL, openLocked(t, pg.URL()), openLocked(t, pg.URL()))
+	who, token := m.leader()
+	for _, by := range []string{"+1h", "-1h", "+0"} {
+		set(by)
+		want, _ := time.ParseDuration(strings.Replace(by, "+0", "0s", 1))
+		await(t, "the server's clock has moved by "+by, func() bool {
+			return time.Until(scalar[time.Time](t, admin, "SELECT clock_timestamp()")).Round(time.Hour) == want
+		})
+		m.keeps(who, token, shortTTL*3/2)
+	}
+}
+
+// The lock is gone and the session is not, as when something else on the connection gives it back.
+func TestAdvisoryLockGoneFromItsSession(t *testing.T) {
+	url := server(t)
+	a := openLocked(t, url, WithValidation(20*time.Millisecond, 10*time.Second))
+	m := newCrew(t, longTTL, a)
+	_, token := m.leader()
+	onSession(t, a, "SELECT pg_advisory_unlock_all()")
+	m.revoked(token)
+	m.after(token)
+}
+
+func TestAdvisoryValidationWritesNothing(t *testing.T) {
+	a := openLocked(t, server(t), WithValidation(10*time.Millisecond, 10*time.Second))
+	swap(t, a, "billing", "", held(1))
+	onSession(t, a, "SET default_transaction_read_only = on")
+	time.Sleep(300 * time.Millisecond) // some 30 validations
+	if got := load(t, a, "billing"); got.Revoked {
+		t.Error("the lock is not validated in a read-only transaction")
+	}
+}
+
+// A pool may close its connections as it likes, and never gets one that holds a lock.
+func TestAdvisoryLeavesThePoolAlone(t *testing.T) {
+	url := server(t) + "&pool_max_conn_lifetime=1s&pool_health_check_period=100ms&pool_max_conns=2"
+	a, b := openLocked(t, url), openLocked(t, url)
+	m := newCrew(t, 4*time.Second, a, b)
+	who, token := m.leader()
+	pool := a.table.pool
+	before := pool.Stat().MaxLifetimeDestroyCount()
+	await(t, "the pool's connections are replaced", func() bool {
+		load(t, a, "billing")
+		return pool.Stat().MaxLifetimeDestroyCount() >= before+3
+	})
+	m.keeps(who, token, 100*time.Millisecond)
+	must(t, m.candidates[0].Resign(t.Context()))
+	m.after(token)
+	for _, s := range []*Advisory{a, b} {
+		for range 2 {
+			conn, err := s.table.pool.Acquire(t.Context())
+			must(t, err)
+			defer conn.Release()
+			if n := scalar[int](t, conn, `SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`); n > 0 {
+				t.Errorf("a connection of the pool holds %d advisory locks", n)
+			}
+		}
+	}
+}
+
+// onSession runs a statement in the session that holds the lock.
+func onSession(t testing.TB, a *Advisory, sql string) {
+	t.Helper()
+	s, _ := a.holding("billing", term{})
+	if s == nil {
+		t.Fatal("there is no session")
+	}
+	_, err := s.do(t.Context(), 0, func(ctx context.Context) (tenure.Snapshot, error) {
+		_, err := s.conn.Exec(ctx, sql)
+		return tenure.Snapshot{}, err
+	})
+	must(t, err)
+}
+
+// A caller who gives up costs a renewal, and not the lock.
+func TestAdvisoryImpatientCaller(t *testing.T) {
+	url := server(t)
+	a := openLocked(t, url)
+	admin := openPool(t, url)
+	now, err := take(a, "billing", "", leaderOf(1, "one", time.Minute))
+	must(t, err)
+	tx, err := admin.Begin(t.Context())
+	must(t, err)
+	exec(t, tx, "SELECT FROM tenure WHERE election = 'billing' FOR UPDATE")
+	record := now.Record
+	record.Renewals++
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	if _, err := a.CompareAndSwap(ctx, "billing", now.Version, record); !errors.Is(err, context.Canceled) {
+		t.Errorf("a renewal whose caller gave up returned %v", err)
+	}
+	must(t, tx.Rollback(t.Context()))
+	await(t, "the renewal lands all the same", func() bool { return load(t, a, "billing").Record.Renewals == record.Renewals })
+	if load(t, a, "billing").Revoked || len(lockHolders(t, a, admin, "billing")) != 1 {
+		t.Error("the lock is lost")
+	}
+}
+
+// A hand-over with many candidates: one leads next, and none of the others has anything to complain of.
+func TestAdvisoryHerd(t *testing.T) {
+	url := server(t)
+	var stores []tenure.Store
+	for range 8 {
+		stores = append(stores, openLocked(t, url+"&pool_max_conns=2"))
+	}
+	m := newCrew(t, 10*time.Second, stores...)
+	_, token := m.leader()
+	for range 5 {
+		who, _ := m.leader()
+		must(t, m.candidates[who].Resign(t.Context()))
+		_, token = m.after(token)
+	}
+	for i, c := range m.candidates {
+		if st := c.Status(); st.LastError != nil {
+			t.Errorf("candidate %d met the error %v", i, st.LastError)
+		}
+	}
+}
