@@ -27,9 +27,9 @@ var ErrChanged = errors.New("fence: the object was changed by somebody else")
 // Objects is what [Put] asks of an object store: S3, Azure Blob, GCS and their like.
 //
 // A version has to change with every write, those of the same content and of metadata alone included. A generation
-// does, and so does the entity tag of Azure Blob. The entity tag of S3 is a hash of the content alone: a new leader that
-// writes what is there already leaves it as it was, and a stale one that looked before gets through. There the content
-// itself has to differ from write to write, by holding the token for instance.
+// does, and so does the entity tag of Azure Blob. The entity tag of S3 is a hash of the content alone: a new leader
+// that writes what is there already leaves it as it was, and a stale one that looked before gets through. There the
+// content itself has to differ from write to write, by holding the token for instance.
 type Objects interface {
 	// Head returns an object's metadata and version; of one that does not exist an empty version and no error.
 	Head(ctx context.Context, name string) (metadata map[string]string, version string, err error)

@@ -9,15 +9,10 @@ import (
 
 // List implements [tenure.Lister].
 func (s *Store) List(ctx context.Context) ([]string, error) {
-	var names []string
-	err := s.query(ctx, s.statements.list, nil, func(rows *sql.Rows) error {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		names = append(names, name)
-		return nil
-	})
+	names, err := collect(ctx, s, func(rows *sql.Rows) (name string, err error) {
+		err = rows.Scan(&name)
+		return name, err
+	}, s.statements.list)
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: listing: %w", err)
 	}
@@ -25,9 +20,21 @@ func (s *Store) List(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// query calls each for every row.
-func (s *Store) query(ctx context.Context, statement string, args []any, each func(*sql.Rows) error) error {
-	return s.with(ctx, func(conn *sql.Conn) error { return forEach(ctx, conn, each, statement, args...) })
+// collect returns what scan makes of each row.
+func collect[T any](
+	ctx context.Context, s *Store, scan func(*sql.Rows) (T, error), statement string, args ...any,
+) (all []T, err error) {
+	err = s.with(ctx, func(conn *sql.Conn) error {
+		return s.reread(func() error {
+			all = nil
+			return forEach(ctx, conn, func(rows *sql.Rows) error {
+				one, err := scan(rows)
+				all = append(all, one)
+				return err
+			}, statement, args...)
+		})
+	})
+	return all, err
 }
 
 func forEach(ctx context.Context, conn *sql.Conn, each func(*sql.Rows) error, statement string, args ...any) error {

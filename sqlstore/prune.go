@@ -49,18 +49,20 @@ func (s *Store) prune(ctx context.Context, unused time.Duration) (names []string
 type seat struct {
 	election, version string
 	token             uint64
+	row               row
 }
 
 // idle returns the elections that nobody has used for at least that long, and an error about each whose row is damaged.
 func (s *Store) idle(ctx context.Context, unused time.Duration) (idle []seat, damaged error) {
-	args := []any{unused.Milliseconds()}
-	err := s.query(ctx, s.statements.unused, args, func(rows *sql.Rows) error {
-		var found seat
-		var columns row
-		if err := rows.Scan(append([]any{&found.election, &found.version}, columns.targets()...)...); err != nil {
-			return err
-		}
-		record, err := columns.record()
+	unchanged, err := collect(ctx, s, func(rows *sql.Rows) (found seat, err error) {
+		err = rows.Scan(append([]any{&found.election, &found.version}, found.row.targets()...)...)
+		return found, err
+	}, s.statements.unused, unused.Milliseconds())
+	if err != nil {
+		return nil, err
+	}
+	for _, found := range unchanged {
+		record, err := found.row.record()
 		switch {
 		case err != nil:
 			damaged = errors.Join(damaged, tenure.Permanent(fmt.Errorf("the row of election %q: %w", found.election, err)))
@@ -68,10 +70,6 @@ func (s *Store) idle(ctx context.Context, unused time.Duration) (idle []seat, da
 			found.token = record.Token
 			idle = append(idle, found)
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	return idle, damaged
 }

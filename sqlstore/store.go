@@ -79,7 +79,9 @@ func (s *Store) load(ctx context.Context, election string) (tenure.Snapshot, err
 	}
 	var found state
 	err := s.with(ctx, func(conn *sql.Conn) error {
-		return conn.QueryRowContext(ctx, s.statements.load, election).Scan(found.targets()...)
+		return s.reread(func() error {
+			return conn.QueryRowContext(ctx, s.statements.load, election).Scan(found.targets()...)
+		})
 	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -94,6 +96,16 @@ func (s *Store) load(ctx context.Context, election string) (tenure.Snapshot, err
 		return tenure.Snapshot{}, tenure.Permanent(err)
 	}
 	return snapshot, nil
+}
+
+// reread calls read again at once, a few times, while the database asks for that: at the isolation level SERIALIZABLE
+// readers too are refused for the sake of an order with writers.
+func (s *Store) reread(read func() error) error {
+	for tries := 5; ; tries-- {
+		if err := read(); tries == 1 || s.dialect.Classify(err) != NotApplied {
+			return err
+		}
+	}
 }
 
 // CompareAndSwap implements [tenure.Store]. It is one statement, in a transaction of its own.

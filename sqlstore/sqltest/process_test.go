@@ -25,17 +25,17 @@ func TestMain(m *testing.M) {
 	if os.Getenv(processVariable) == "" {
 		os.Exit(m.Run())
 	}
-	// A process that its test has lost ends by itself.
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	if err := process(ctx, os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	if err := process(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
 }
 
 // process does what it is told, and prints a line for each thing done.
-func process(ctx context.Context, command, url, argument string) error {
+func process(command, url, argument string) error {
+	// A process that its test has lost ends by itself.
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
 	store, err := sqlstore.Open(ctx, url)
 	if err != nil {
 		return err

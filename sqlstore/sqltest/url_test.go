@@ -82,7 +82,7 @@ func TestOpenSQLite(t *testing.T) {
 }
 
 // A poll, and a swap, is one statement and one round trip.
-func TestOneStatementPerCall(t *testing.T) {
+func TestOneRoundTripPerCall(t *testing.T) {
 	s := startMariaDB(t)
 	store := opened(t, fmt.Sprintf("mysql://tenure:secret@%s/tenure", s.addr))
 	current, err := store.Load(within(t), "billing")
@@ -91,10 +91,11 @@ func TestOneStatementPerCall(t *testing.T) {
 	}
 	counter := s.database().open(t)
 	counter.SetMaxOpenConns(1)
+	// What is prepared takes a round trip of its own, and is no question.
+	const sum = `SELECT CAST(SUM(variable_value) AS SIGNED) FROM information_schema.global_status
+		WHERE variable_name IN ('Questions', 'Com_stmt_prepare')`
 	questions := func() (n int) {
-		var name string
-		row := counter.QueryRowContext(within(t), "SHOW GLOBAL STATUS LIKE 'Questions'")
-		if err := row.Scan(&name, &n); err != nil {
+		if err := counter.QueryRowContext(within(t), sum).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -111,6 +112,6 @@ func TestOneStatementPerCall(t *testing.T) {
 		}
 	}
 	if got := questions() - before - 1; got != 10 { // one of them is the question itself
-		t.Errorf("10 calls were %d statements", got)
+		t.Errorf("10 calls were %d requests", got)
 	}
 }
