@@ -31,7 +31,7 @@ import (
 // Of the options, WithSchema, WithTable and WithFenceLimit count. Fence works with the tables of [New] and of
 // [NewAdvisory], needs the right to select from the table and to update one of its columns, and makes one round trip.
 func Fence(ctx context.Context, tx pgx.Tx, term tenure.Term, options ...Option) error {
-	f, err := newFence(term, options)
+	f, err := newFencing(term, options)
 	if err == nil {
 		var one int
 		err = f.judge(tx.QueryRow(ctx, f.sql, f.args...).Scan(&one), pgx.ErrNoRows)
@@ -41,7 +41,7 @@ func Fence(ctx context.Context, tx pgx.Tx, term tenure.Term, options ...Option) 
 
 // FenceSQL is [Fence] for a transaction of database/sql, over any driver whose parameters are written $1.
 func FenceSQL(ctx context.Context, tx *sql.Tx, term tenure.Term, options ...Option) error {
-	f, err := newFence(term, options)
+	f, err := newFencing(term, options)
 	if err == nil {
 		var one int
 		err = f.judge(tx.QueryRowContext(ctx, f.sql, f.args...).Scan(&one), sql.ErrNoRows)
@@ -75,15 +75,15 @@ WITH mine AS MATERIALIZED (
 )
 SELECT 1 FROM mine WHERE (SELECT count(*) FROM limits) >= 0`
 
-// fence is one call of Fence.
-type fence struct {
+// fencing is one call of Fence.
+type fencing struct {
 	term tenure.Term
 	sql  string
 	args []any
 }
 
-func newFence(term tenure.Term, options []Option) (fence, error) {
-	f := fence{term: term}
+func newFencing(term tenure.Term, options []Option) (fencing, error) {
+	f := fencing{term: term}
 	c, err := newConfig(options)
 	if err != nil {
 		return f, err
@@ -99,20 +99,22 @@ func newFence(term tenure.Term, options []Option) (fence, error) {
 		checkIdentifier("table", c.table, maxIdentifier-longestSuffix)); err != nil {
 		return f, err
 	}
-	f.sql = strings.Replace(fenceText, "{table}", pgx.Identifier{c.schema, c.table}.Sanitize(), 1)
+	f.sql = fill(fenceText, pgx.Identifier{c.schema, c.table}.Sanitize())
 	f.args = []any{term.Election, int64(term.Token), term.Leader, max(limit, minFenceLimit).Milliseconds()}
 	return f, nil
 }
 
+func fill(text, table string) string { return strings.ReplaceAll(text, "{table}", table) }
+
 // judge turns the absence of the row into what it means.
-func (f fence) judge(err, noRows error) error {
+func (f fencing) judge(err, noRows error) error {
 	if errors.Is(err, noRows) {
 		return tenure.ErrDeposed
 	}
 	return err
 }
 
-func (f fence) failed(err error) error {
+func (f fencing) failed(err error) error {
 	if err == nil {
 		return nil
 	}
