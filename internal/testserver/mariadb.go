@@ -35,10 +35,15 @@ func StartMariaDB(tb TB, args ...string) *MariaDB {
 	if err := os.WriteFile(setUp, []byte(mariadbSetUp), 0o644); err != nil {
 		tb.Fatalf("write the statements that set MariaDB up: %v", err)
 	}
-	Run(tb, Command{Program: mariadbInstaller(tb, program), Unprivileged: true, Args: []string{
-		"--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db",
-		"--tmpdir=" + dir,
-	}})
+	tables := filepath.Join(dir, "tables.sql")
+	if err := os.WriteFile(tables, mariadbTables(tb, program), 0o644); err != nil {
+		tb.Fatalf("write the statements that make MariaDB's own tables: %v", err)
+	}
+	// The script that comes with the server does the same, and needs a program of another package for it.
+	const script = `mkdir "$1" && exec "$0" --no-defaults --bootstrap --datadir="$1" --tmpdir="$2" <"$3"`
+	Run(tb, Command{
+		Program: "/bin/sh", Unprivileged: true, Args: []string{"-c", script, program, data, dir, tables},
+	})
 	args = append([]string{
 		"--no-defaults", "--datadir=" + data, "--tmpdir=" + dir, "--init-file=" + setUp,
 		"--bind-address=127.0.0.1", "--port=" + strconv.Itoa(port), "--socket=" + filepath.Join(dir, "socket"),
@@ -48,21 +53,23 @@ func StartMariaDB(tb TB, args ...string) *MariaDB {
 	return &MariaDB{Process: process, Addr: Addr(port), User: "tenure", Password: "secret", Database: "tenure"}
 }
 
-// mariadbInstaller returns the script that makes a data directory; it comes with the server.
-func mariadbInstaller(tb TB, program string) string {
+// mariadbTables returns the statements that make the server's own tables; they come with it, under names that begin
+// with mysql or mariadb.
+func mariadbTables(tb TB, program string) []byte {
 	tb.Helper()
-	prefix := filepath.Dir(filepath.Dir(program))
-	for _, path := range []string{
-		filepath.Join(prefix, "bin", "mariadb-install-db"),
-		filepath.Join(prefix, "scripts", "mariadb-install-db"),
-		filepath.Join(filepath.Dir(program), "mariadb-install-db"),
-	} {
-		if executable(path) {
-			return path
+	all := []byte("CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket = NULL;\n")
+	for _, name := range []string{"system_tables.sql", "performance_tables.sql", "system_tables_data.sql"} {
+		found, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(program)), "share", "m*", "m*_"+name))
+		if err != nil || len(found) == 0 {
+			tb.Fatalf("there is no %s in the share directory of %s (%v)", name, program, err)
 		}
+		text, err := os.ReadFile(found[0])
+		if err != nil {
+			tb.Fatalf("read the statements that make MariaDB's own tables: %v", err)
+		}
+		all = append(all, text...)
 	}
-	tb.Fatalf("mariadb-install-db is not beside %s, nor where its package puts it", program)
-	return ""
+	return all
 }
 
 // mariadbGreets is a Ready: a server that takes connections speaks first, with version 10 of its protocol. That comes
@@ -73,7 +80,7 @@ func mariadbGreets(addr string) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		deadline, ok := ctx.Deadline()
 		if !ok {
 			deadline = time.Now().Add(time.Second)
