@@ -54,6 +54,7 @@ It runs a command on one machine at a time, shows who leads, and asks leaders to
   redis://host            a Redis or Valkey server, Sentinels or a Cluster
   memcached://host        a memcached server, which may forget
   s3://bucket             a bucket of Amazon S3 or a compatible server
+  azblob://account/name   a container of Azure Blob Storage
 
 Every global flag has an environment variable, named in brackets. A flag on the command line wins.
 

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"maps"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,9 +13,10 @@ import (
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-// servers start a real server for each kind of store, and return the URL of a store on it.
+// servers start a real server for each kind of store, by its scheme and perhaps mode, and return the URL of a store.
 var servers = map[string]func(t *testing.T) string{
-	"postgres": func(t *testing.T) string { return testserver.StartPostgres(t).URL() + "&table=elections" },
+	"postgres":          func(t *testing.T) string { return testserver.StartPostgres(t).URL() + "&table=elections" },
+	"postgres advisory": func(t *testing.T) string { return testserver.StartPostgres(t).URL() + "&mode=advisory" },
 	"mysql": func(t *testing.T) string {
 		m := testserver.StartMariaDB(t)
 		return "mysql://" + m.User + ":" + m.Password + "@" + m.Addr + "/" + m.Database
@@ -22,6 +25,11 @@ var servers = map[string]func(t *testing.T) string{
 	"nats":      func(t *testing.T) string { return "nats://" + testserver.StartNATS(t).Addr + "/elections" },
 	"redis":     func(t *testing.T) string { return "redis://" + testserver.StartRedis(t).Addr },
 	"memcached": func(t *testing.T) string { return "memcached://" + testserver.StartMemcached(t).Addr },
+	"azblob": func(t *testing.T) string {
+		a := testserver.StartAzurite(t)
+		t.Setenv("AZURE_STORAGE_KEY", a.Key)
+		return "azblob://" + a.Account + "/elections?create=true&endpoint=" + a.Endpoint(a.Addr)
+	},
 	"s3": func(t *testing.T) string {
 		v := testserver.StartVersityGW(t)
 		t.Setenv("AWS_ACCESS_KEY_ID", v.AccessKey)
@@ -32,16 +40,16 @@ var servers = map[string]func(t *testing.T) string{
 
 // TestEveryStore has each subcommand use each kind of store, on its real server.
 func TestEveryStore(t *testing.T) {
+	tested := map[string]bool{"file": true, "memory": true} // by tests of their own
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		scheme, _, _ := strings.Cut(name, " ")
+		tested[scheme] = true
+		t.Run(name, func(t *testing.T) { useStore(t, servers[name](t)) })
+	}
 	for _, s := range schemes {
-		name := s.names[0]
-		start := servers[name]
-		if start == nil {
-			if name != "file" && name != "memory" { // those have tests of their own
-				t.Errorf("there is no server to test %q with", name)
-			}
-			continue
+		if !tested[s.names[0]] {
+			t.Errorf("there is no server to test %q with", s.names[0])
 		}
-		t.Run(name, func(t *testing.T) { useStore(t, start(t)) })
 	}
 }
 

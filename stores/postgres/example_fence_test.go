@@ -29,7 +29,7 @@ func ExampleFence() {
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after a commit there is nothing to roll back
+		defer tx.Rollback(context.WithoutCancel(ctx))
 		if err := postgres.Fence(ctx, tx, term); err != nil {
 			return err
 		}
