@@ -1,14 +1,17 @@
 package testserver
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // NATS is a running nats-server with JetStream, which keeps its files when it restarts.
@@ -31,8 +34,8 @@ func StartNATS(tb TB, config ...string) *NATS {
 	return n
 }
 
-// StartNATSCluster starts servers that are one cluster, with further lines of configuration for each, and returns once
-// JetStream has a leader. via, if not nil, returns the address by which the server from reaches the server to, both
+// StartNATSCluster starts servers that are one cluster, with further lines of configuration for each, which let anybody
+// in. It returns once JetStream can place a stream on all of them. via, if not nil, returns the address by which the server from reaches the server to, both
 // counted from zero, whose own address is addr: that of a proxy, for example.
 func StartNATSCluster(tb TB, servers int, via func(from, to int, addr string) string, config ...string) []*NATS {
 	tb.Helper()
@@ -63,6 +66,7 @@ func StartNATSCluster(tb TB, servers int, via func(from, to int, addr string) st
 			tb.Fatalf("%s has no part in JetStream: %v\n%s", n.Name, err, n.Log())
 		}
 	}
+	cluster[0].awaitPlacement(servers)
 	return cluster
 }
 
@@ -144,4 +148,47 @@ func (n *NATS) healthy(ctx context.Context) error {
 		return fmt.Errorf("its health is %s", response.Status)
 	}
 	return nil
+}
+
+// awaitPlacement waits until a stream can be placed on all servers of the cluster. Its leader hears what each of them
+// has to offer some time after all are healthy.
+func (n *NATS) awaitPlacement(servers int) {
+	n.tb.Helper()
+	const create, remove = "$JS.API.STREAM.CREATE.testserver", "$JS.API.STREAM.DELETE.testserver"
+	config := fmt.Sprintf(`{"name":"testserver","subjects":["testserver"],"num_replicas":%d}`, servers)
+	var err error
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if err = n.request(create, config); err == nil {
+			if err = n.request(remove, ""); err == nil {
+				return
+			}
+		}
+	}
+	n.tb.Fatalf("no stream can be placed on %d servers: %v", servers, err)
+}
+
+// request asks JetStream for something, without a client library, and returns the error in its answer.
+func (n *NATS) request(subject, body string) error {
+	conn, err := net.DialTimeout("tcp", n.Addr, patience)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(conn, "CONNECT {\"verbose\":false}\r\nSUB answer 1\r\nPUB %s answer %d\r\n%s\r\n",
+		subject, len(body), body); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(conn)
+	for lines.Scan() {
+		switch line := lines.Text(); {
+		case strings.HasPrefix(line, "-ERR"), strings.HasPrefix(line, "{") && strings.Contains(line, `"error"`):
+			return errors.New(line)
+		case strings.HasPrefix(line, "{"):
+			return nil
+		}
+	}
+	return errors.Join(errors.New("there is no answer"), lines.Err())
 }

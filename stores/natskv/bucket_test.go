@@ -1,12 +1,14 @@
 package natskv
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
@@ -100,6 +102,26 @@ func TestBucketIsMadeAsAsked(t *testing.T) {
 		if !errors.Is(err, tenure.ErrPermanent) || !strings.Contains(strings.ToLower(err.Error()), want) {
 			t.Errorf("%s: Open returned %v, want ErrPermanent with %q", parameters, err, want)
 		}
+	}
+}
+
+// Servers that have just started, or a placement that none of them suits: the first ends, so Open tries again, as long
+// as its context lets it.
+func TestPlacementThatSuitsNobody(t *testing.T) {
+	servers := testserver.StartNATSCluster(t, 3, nil)
+	conn := connect(t, servers[0].Addr).Conn()
+	asked := make(chan *nats.Msg, 100)
+	if _, err := conn.ChanSubscribe("$JS.API.STREAM.CREATE.KV_elections", asked); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	_, err := Open(ctx, "nats://"+servers[0].Addr+"/elections?replicas=3&tags=none")
+	if err == nil || !strings.Contains(err.Error(), "no suitable peers") {
+		t.Errorf("Open returned %v, want the reason", err)
+	}
+	if err := conn.Flush(); err != nil || len(asked) < 2 {
+		t.Errorf("Open asked %d times, want it to try again; %v", len(asked), err)
 	}
 }
 

@@ -23,6 +23,7 @@ var (
 // Error codes of the server that the client library does not name.
 const (
 	codeAccountResources = 10002
+	codeNoPeers          = 10005
 	codeNotAvailable     = 10008
 	codeNotLeader        = 10009
 	codeNoResources      = 10023
@@ -97,6 +98,12 @@ func permanent(err error) error {
 		return tenure.Permanent(err)
 	}
 	return err
+}
+
+// starting reports whether an error is what servers say that do not know each other yet.
+func starting(err error) bool {
+	var refusal *jetstream.APIError
+	return errors.As(err, &refusal) && (refusal.ErrorCode == codeNoPeers || refusal.ErrorCode == codeNotAvailable)
 }
 
 // notWritten marks an error that came before anything was sent.

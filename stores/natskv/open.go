@@ -96,7 +96,24 @@ func (a *address) use(ctx context.Context, conn *nats.Conn, options []Option) (*
 		return nil, err
 	}
 	s.owned = true
-	return s, s.ready(ctx)
+	return s, s.settled(ctx)
+}
+
+// settled is ready, tried again for a while where a cluster that has just started may say something else soon.
+func (s *Store) settled(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		err := s.ready(ctx)
+		if !starting(err) {
+			return err
+		}
+		select {
+		case <-time.After(reconnectWait):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // connect dials until ctx ends or every server has refused once.
