@@ -42,7 +42,7 @@ func TestLoadPerCandidate(t *testing.T) {
 			if err := c.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			defer c.Stop(context.Background())
+			t.Cleanup(func() { c.Stop(context.Background()) })
 			time.Sleep(5 * time.Second) // the first one is elected before the second one stands
 		}
 		leading.calls.Store(0)

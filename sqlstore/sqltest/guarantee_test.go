@@ -1,10 +1,13 @@
 package sqltest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/testserver"
+	"github.com/tenure-go/tenure/sqlstore"
 )
 
 // graded checks the grade, and that a reason speaks of what limits it first.
@@ -45,6 +48,50 @@ func TestGuaranteePostgreSQL(t *testing.T) {
 	graded(t, d, tenure.GradeExclusive, "no replica")
 	graded(t, d.with("synchronous_commit=off"), tenure.GradeUntilFailover, "synchronous_commit is off")
 	graded(t, startPostgreSQL(t, "fsync=off").database(), tenure.GradeUntilFailover, "fsync is off")
+}
+
+func TestGuaranteeWithReplicaOfPostgreSQL(t *testing.T) {
+	p := testserver.StartPostgres(t)
+	primary := database{sqlstore.PostgreSQL{}, "pgx", p.URL()}
+	store := primary.store(t)
+	created, err := store.CompareAndSwap(within(t), "billing", "", tenure.Record{Token: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	replica := database{sqlstore.PostgreSQL{}, "pgx", p.StartReplica(t, "r").URL()}
+	await(t, primary, "SELECT count(*) FROM pg_stat_replication", 1)
+	graded(t, primary, tenure.GradeUntilFailover, "1 replicas, none of which a commit waits for")
+	graded(t, replica, tenure.GradeUntilFailover, "this server is a replica")
+	_, err = replica.store(t).CompareAndSwap(within(t), "billing", created.Version, created.Record)
+	if !errors.Is(err, tenure.ErrNotApplied) || !strings.Contains(err.Error(), "accepts no writes") {
+		t.Errorf("a swap at the replica: %v, want ErrNotApplied that says why", err)
+	}
+	execute(t, primary.open(t), "ALTER SYSTEM SET synchronous_standby_names = 'r'\nSELECT pg_reload_conf()")
+	await(t, primary, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'", 1)
+	graded(t, primary, tenure.GradeExclusive, "a commit waits for the replicas")
+}
+
+func TestGuaranteeWithReplicaOfMariaDB(t *testing.T) {
+	logged := startMariaDB(t, "--log-bin", "--sync-binlog=1", "--server-id=1")
+	graded(t, logged.database(), tenure.GradeExclusive, "on the disk")
+	_, port, _ := strings.Cut(logged.addr, ":")
+	execute(t, startMariaDB(t, "--server-id=2").database().open(t), `CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = `+port+
+		`, MASTER_USER = 'tenure', MASTER_PASSWORD = 'secret'
+		START SLAVE`)
+	await(t, logged.database(),
+		"SELECT variable_value + 0 FROM information_schema.global_status WHERE variable_name = 'Slaves_connected'", 1)
+	graded(t, logged.database(), tenure.GradeUntilFailover, "1 replicas, which follow asynchronously")
+}
+
+// await waits until a query, which nothing tells when to ask, returns a number.
+func await(t *testing.T, d database, query string, want int) {
+	t.Helper()
+	db := d.open(t)
+	newHistory(t).eventually(query, func() bool {
+		var got int
+		err := db.QueryRowContext(within(t), query).Scan(&got)
+		return err == nil && got == want
+	})
 }
 
 func TestGuaranteeSQLite(t *testing.T) {

@@ -175,6 +175,41 @@ func TestLockTimeoutIsNotApplied(t *testing.T) {
 	})
 }
 
+// The database breaks a deadlock by giving up the swap. There is one only because a creation locks the floor that it
+// has compared itself with, at READ COMMITTED too.
+func TestDeadlockIsNotApplied(t *testing.T) {
+	d := startMariaDB(t).database()
+	store := d.with("tx_isolation=%27READ-COMMITTED%27&innodb_lock_wait_timeout=10").store(t)
+	execute(t, d.open(t), "CREATE TABLE weight (id integer PRIMARY KEY)")
+	tx, err := d.open(t).Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	// The transaction that has changed more is spared.
+	for _, statement := range []string{
+		"INSERT INTO weight VALUES (1), (2), (3), (4), (5), (6), (7), (8)",
+		"INSERT INTO tenure_elections SELECT 'billing', '1-0', 1, '', '', 0, 0, '', NULL, '', 0, NULL, NULL, NULL, NULL, NULL, 0",
+	} {
+		if _, err := tx.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	swapped := make(chan error, 1)
+	go func() {
+		record := tenure.Record{Token: 1, Leader: "a", Session: "s", TTL: ttl}
+		_, err := store.CompareAndSwap(within(t), "billing", "", record)
+		swapped <- err
+	}()
+	await(t, d, "SELECT count(*) FROM information_schema.innodb_lock_waits", 1)
+	if _, err := tx.Exec("UPDATE tenure_elections_meta SET token_floor = token_floor + 1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-swapped; !errors.Is(err, tenure.ErrNotApplied) || !strings.Contains(err.Error(), "1213") {
+		t.Errorf("the error is %v, want ErrNotApplied because of a deadlock", err)
+	}
+}
+
 // A call whose context ends while the server waits for a lock returns soon, and leaves the outcome open: the server
 // may still write.
 func TestContextEndsAWaitForALock(t *testing.T) {
