@@ -158,7 +158,11 @@ func (h *hub) deliverWritten() {
 	var all []delivery
 	for election, snapshot := range h.written {
 		e := h.elections[election]
-		if e.known && follows(snapshot, e.last) {
+		switch {
+		case !e.known: // it is about to be looked up
+		case snapshot.Version == e.last.Version:
+			e.own = true
+		case follows(snapshot, e.last):
 			e.last, e.own = snapshot, true
 			all = append(all, delivery{to: slices.Clone(e.watches), snapshot: snapshot})
 		}

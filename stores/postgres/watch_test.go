@@ -59,15 +59,15 @@ func awaitVersion(t testing.TB, h *heard, version tenure.Version) time.Duration 
 	return time.Since(began)
 }
 
-// never is longer than a test lasts.
-const never = time.Hour
+// unasked has a store look for nothing of its own accord: what it delivers it was told of.
+var unasked = option(func(c *config) { c.poll, c.safety = time.Hour, time.Hour })
 
 // looksSince returns how many statements the watches have taken since they had taken so many.
 func looksSince(s *Store, since int) int { return int(s.hub.looks.Load()) - since }
 
 func TestChangesArePushedAndRenewalsAreNot(t *testing.T) {
 	url := server(t)
-	writer, s := openStore(t, url), openStore(t, url, WithPollInterval(never))
+	writer, s := openStore(t, url), openStore(t, url, unasked)
 	record := held(1)
 	current := swap(t, writer, "billing", "", record)
 	h := watchElection(t, s, "billing")
@@ -99,7 +99,7 @@ func TestChangesArePushedAndRenewalsAreNot(t *testing.T) {
 
 func TestRenewalsArePushedIfAsked(t *testing.T) {
 	url := server(t)
-	options := []Option{WithPushedRenewals(true), WithPollInterval(never)}
+	options := []Option{WithPushedRenewals(true), unasked}
 	writer, s := openStore(t, url, options...), openStore(t, url, options...)
 	record := held(1)
 	current := swap(t, writer, "billing", "", record)
@@ -115,7 +115,7 @@ func TestRenewalsArePushedIfAsked(t *testing.T) {
 // Many elections of a process cost one statement per poll.
 func TestOnePollForAllElections(t *testing.T) {
 	url := server(t)
-	writer, s := openStore(t, url), openStore(t, url, WithPollInterval(never))
+	writer, s := openStore(t, url), openStore(t, url, unasked)
 	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	current := map[string]tenure.Snapshot{}
 	watches := map[string]*heard{}
@@ -166,7 +166,7 @@ func TestLeaderDoesNotPoll(t *testing.T) {
 func TestWatchSurvivesItsConnection(t *testing.T) {
 	url := server(t)
 	proxy, through := openProxy(t, url)
-	writer, s := openStore(t, url), openStore(t, through, WithPollInterval(never))
+	writer, s := openStore(t, url), openStore(t, through, unasked)
 	current := swap(t, writer, "billing", "", held(1))
 	h := watchElection(t, s, "billing")
 	awaitVersion(t, h, current.Version)
@@ -183,6 +183,25 @@ func TestWatchSurvivesItsConnection(t *testing.T) {
 	awaitVersion(t, h, current.Version)
 }
 
+// A change between the first look and the moment from which notifications arrive is found by another look.
+func TestChangeBeforeListening(t *testing.T) {
+	s := openStore(t, server(t), unasked)
+	current := swap(t, s, "billing", "", held(1))
+	heard, hub := &heard{}, s.hub
+	hub.elections["billing"] = &watched{watches: []*watch{{deliver: heard.deliver, behind: true}}}
+	conn, err := s.connect(t.Context())
+	must(t, err)
+	defer conn.Close(context.Background())
+	hub.restart()
+	must(t, hub.look(t.Context(), conn))
+	current = swap(t, s, "billing", current.Version, held(2))
+	must(t, hub.subscribe(t.Context(), conn))
+	must(t, hub.look(t.Context(), conn))
+	if got := heard.last(); got.Version != current.Version {
+		t.Errorf("after the look that follows on listening the watch is at %+v", got)
+	}
+}
+
 // A connection that is open and dead is found by the next look.
 func TestWatchNoticesADeadConnection(t *testing.T) {
 	url := server(t)
@@ -191,6 +210,7 @@ func TestWatchNoticesADeadConnection(t *testing.T) {
 	current := swap(t, writer, "billing", "", held(1))
 	h := watchElection(t, s, "billing")
 	awaitVersion(t, h, current.Version)
+	await(t, "notifications arrive", s.hub.hears)
 	proxy.Hold()
 	await(t, "the watch tells of the interruption", func() bool { return h.failures() > 0 })
 	current = swap(t, writer, "billing", current.Version, held(2))
@@ -202,7 +222,7 @@ func TestWatchNoticesADeadConnection(t *testing.T) {
 // Nobody needs a right to notify. What strangers send is at most a reason to look.
 func TestForgedNotificationsTellNothing(t *testing.T) {
 	url := server(t)
-	s := openStore(t, url, WithPollInterval(never))
+	s := openStore(t, url, unasked)
 	current := swap(t, s, "billing", "", held(1))
 	h := watchElection(t, s, "billing")
 	awaitVersion(t, h, current.Version)
