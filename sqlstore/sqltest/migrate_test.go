@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/fence"
 	"github.com/tenure-go/tenure/sqlstore"
 )
 
@@ -195,6 +196,43 @@ func TestRestrictedUser(t *testing.T) {
 		}
 		if err := stranger.Migrate(within(t)); !errors.Is(err, tenure.ErrPermanent) {
 			t.Errorf("Migrate without the right to create tables: %v", err)
+		}
+	})
+}
+
+// So are those in the README of package fence.
+func TestRestrictedUserOfAGuard(t *testing.T) {
+	onServers(t, func(t *testing.T, s server) {
+		admin := s.database().open(t)
+		s.database().storeOver(t, admin)
+		d := restricted(t, s, admin)
+		guard, err := fence.New(d.dialect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := d.open(t)
+		if err := guard.Migrate(within(t), db); err == nil {
+			t.Error("Migrate made a table without the right to")
+		}
+		if err := guard.Migrate(within(t), admin); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, admin, "GRANT SELECT, INSERT, UPDATE ON tenure_fence TO candidate")
+		if err := guard.Migrate(within(t), db); err != nil {
+			t.Errorf("Migrate with nothing to do: %v", err)
+		}
+		tx, err := db.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Rollback()
+		for _, test := range []struct {
+			token uint64
+			want  error
+		}{{7, nil}, {8, nil}, {7, fence.ErrStale}} {
+			if err := guard.Advance(within(t), tx, "ledger", "billing", test.token); !errors.Is(err, test.want) {
+				t.Errorf("token %d: %v, want %v", test.token, err, test.want)
+			}
 		}
 	})
 }
