@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -46,6 +48,7 @@ func (b *blobs) write(err error) error {
 }
 
 func (b *blobs) failed(err error) error {
+	err = withoutSignature(err)
 	status := status(err)
 	switch {
 	case undialled(err):
@@ -66,6 +69,16 @@ func (b *blobs) failed(err error) error {
 func expired(err error) bool {
 	return status(err) == http.StatusUnauthorized ||
 		bloberror.HasCode(err, bloberror.AuthenticationFailed, bloberror.InvalidAuthenticationInfo)
+}
+
+// withoutSignature leaves out of an error the query of the URL, in which there can be a shared access signature.
+func withoutSignature(err error) error {
+	var failure *url.Error
+	if !errors.As(err, &failure) {
+		return err
+	}
+	at, _, _ := strings.Cut(failure.URL, "?")
+	return &url.Error{Op: failure.Op, URL: at, Err: failure.Err}
 }
 
 // undialled reports whether there never was a connection.

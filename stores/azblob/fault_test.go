@@ -128,6 +128,14 @@ func TestWrongCredentialsArePermanent(t *testing.T) {
 	if _, err := s.Load(t.Context(), "e"); outcome(err) != "permanent" {
 		t.Errorf("a wrong key: %v", err)
 	}
+	for _, status := range []int{401, 403} {
+		proxy := startProxy(t, server)
+		proxy.Inject(refusal(status, "AuthenticationFailed"))
+		s := openStore(t, server, proxy.Addr())
+		if _, err := s.CompareAndSwap(t.Context(), "e", "", held(1, "a")); outcome(err) != "permanent" {
+			t.Errorf("credentials refused with %d: %v", status, err)
+		}
+	}
 }
 
 func TestMissingContainer(t *testing.T) {

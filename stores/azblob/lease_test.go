@@ -2,6 +2,7 @@ package azblob
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -215,7 +216,8 @@ func TestLeaseThatNoBlobCanHold(t *testing.T) {
 	_, s, _ := begin(t)
 	record := held(1, "a")
 	record.TTL = maxLease + time.Second
-	if _, err := s.CompareAndSwap(t.Context(), "e", "", record); outcome(err) != "permanent" {
+	_, err := s.CompareAndSwap(t.Context(), "e", "", record)
+	if outcome(err) != "permanent" || !errors.Is(err, tenure.ErrConfig) {
 		t.Errorf("a TTL of %v: %v", record.TTL, err)
 	}
 }

@@ -101,6 +101,9 @@ func TestNoServerIsNotApplied(t *testing.T) {
 	if _, err := s.CompareAndSwap(t.Context(), "e", "", held(1, "a")); !errors.Is(err, tenure.ErrNotApplied) {
 		t.Errorf("without a server: %v", err)
 	}
+	if err := written(s.client.Add(&memcache.Item{Key: "k"})); !errors.Is(err, tenure.ErrNotApplied) {
+		t.Errorf("a write without a server, once the connection has gone: %v", err)
+	}
 	server.Start()
 	mustSwap(t, s, "e", mustLoad(t, s, "e").Version, held(1, "a"))
 }

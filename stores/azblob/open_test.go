@@ -1,0 +1,211 @@
+package azblob
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/sas"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/httpproxy"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+// The variables from which credentials may come.
+var variables = []string{"AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN"}
+
+func setOnly(t *testing.T, name, value string) {
+	t.Helper()
+	for _, variable := range variables {
+		t.Setenv(variable, "")
+	}
+	if name != "" {
+		t.Setenv(name, value)
+	}
+}
+
+// signature returns a shared access signature for the server's container.
+func signature(t *testing.T, server *testserver.Azurite) string {
+	t.Helper()
+	signed, err := client(t, server, server.Addr).GetSASURL(
+		sas.ContainerPermissions{Read: true, Write: true, Create: true, List: true, Delete: true}, time.Now().Add(time.Hour), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, _ := strings.Cut(signed, "?")
+	return token
+}
+
+func TestOpen(t *testing.T) {
+	server := testserver.StartAzurite(t)
+	at := "azblob://" + server.Account + "/elections/a/b?endpoint=" + url.QueryEscape(server.Endpoint(server.Addr))
+	connection := "DefaultEndpointsProtocol=http;AccountName=" + server.Account + ";AccountKey=" + server.Key +
+		";BlobEndpoint=" + server.Endpoint(server.Addr) + ";"
+	token := signature(t, server)
+	for _, test := range []struct{ name, rawURL, variable, value string }{
+		{"key", at + "&create=true", "AZURE_STORAGE_KEY", server.Key},
+		{"connection string", at, "AZURE_STORAGE_CONNECTION_STRING", connection},
+		{"signature", at, "AZURE_STORAGE_SAS_TOKEN", "?" + token},
+		{"signature in the URL", at + "&sas=" + url.QueryEscape(token), "AZURE_STORAGE_KEY", "bm90IHVzZWQ="},
+	} {
+		setOnly(t, test.variable, test.value)
+		s, err := Open(t.Context(), test.rawURL, WithBlobLease("locks/*"))
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		current := mustLoad(t, s)
+		mustSwap(t, s, current.Version, held(current.Record.Token+1, "a"))
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Load(t.Context(), "e"); outcome(err) != "permanent" {
+			t.Errorf("%s: a closed store: %v", test.name, err)
+		}
+	}
+	if _, err := client(t, server, server.Addr).NewBlobClient("a/b/elections/e.json").GetProperties(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenWithWrongCredentials(t *testing.T) {
+	server := testserver.StartAzurite(t)
+	at := "azblob://" + server.Account + "/elections?endpoint=" + url.QueryEscape(server.Endpoint(server.Addr))
+	setOnly(t, "AZURE_STORAGE_KEY", "c2VjcmV0")
+	if _, err := Open(t.Context(), at); outcome(err) != "permanent" || strings.Contains(err.Error(), "c2VjcmV0") {
+		t.Errorf("a wrong key: %v", err)
+	}
+	for _, test := range []struct{ name, value, want string }{
+		{"AZURE_STORAGE_KEY", "secret!", "base64"},
+		{"AZURE_STORAGE_CONNECTION_STRING", "AccountName=other;AccountKey=c2VjcmV0", `for the account "other"`},
+		{"AZURE_STORAGE_CONNECTION_STRING", "AccountName=" + server.Account + ";AccountKey=secret!", "form"},
+	} {
+		setOnly(t, test.name, test.value)
+		_, err := Open(t.Context(), at)
+		if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), test.want) ||
+			strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "c2VjcmV0") {
+			t.Errorf("%s=%s: %v", test.name, test.value, err)
+		}
+	}
+}
+
+// What fails is told by its URL, without the signature that the URL bears.
+func TestErrorsBearNoSignature(t *testing.T) {
+	refusing, err := httpproxy.Listen("127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer refusing.Close()
+	refusing.Inject(refusal(403, "AuthorizationPermissionMismatch"))
+	for _, addr := range []string{"127.0.0.1:1", refusing.Addr()} {
+		c, err := container.NewClientWithNoCredential("http://"+addr+"/account/elections?sig=secret", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(c, WithBlobLease("*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, loading := s.Load(t.Context(), "e")
+		_, swapping := s.CompareAndSwap(t.Context(), "e", "", held(1, "a"))
+		_, listing := s.List(t.Context())
+		_, pruning := s.Prune(t.Context(), 0)
+		_, asking := s.Guarantee(t.Context())
+		for _, err := range []error{loading, swapping, listing, pruning, asking, s.leases.acquire(t.Context(), "e", "id", 0)} {
+			if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), addr) {
+				t.Errorf("the error is %v", err)
+			}
+		}
+	}
+}
+
+func TestURL(t *testing.T) {
+	for rawURL, want := range map[string]location{
+		"azblob://a/c":              {account: "a", container: "c", prefix: "tenure/"},
+		"azblob://a/c/":             {account: "a", container: "c", prefix: "tenure/"},
+		"azblob://a/c/p/q/":         {account: "a", container: "c", prefix: "p/q/"},
+		"azblob://a/c?create=true":  {account: "a", container: "c", prefix: "tenure/", create: true},
+		"azblob://a/c?sas=x%26sig":  {account: "a", container: "c", prefix: "tenure/", sas: "x&sig"},
+		"azblob://a/c?lease-blob=b": {account: "a", container: "c", prefix: "tenure/", leaseBlob: "b"},
+		"azblob://a/c?endpoint=http://127.0.0.1:1/a": {
+			account: "a", container: "c", prefix: "tenure/", endpoint: "http://127.0.0.1:1/a",
+		},
+	} {
+		if got, err := parse(rawURL); err != nil || got != want {
+			t.Errorf("%s: %+v, %v, want %+v", rawURL, got, err, want)
+		}
+	}
+	if got := (location{account: "a", container: "c"}).url(); got != "https://a.blob.core.windows.net/c" {
+		t.Errorf("the container is at %s", got)
+	}
+}
+
+func TestWrongURL(t *testing.T) {
+	for rawURL, want := range map[string]string{
+		"https://a/c":                              "want azblob://",
+		"azblob://a":                               "no container",
+		"azblob:///c":                              "want azblob://",
+		"azblob://a:secret@a/c":                    "want azblob://",
+		"azblob://a:80/c":                          "want azblob://",
+		"azblob://a/c#x":                           "want azblob://",
+		"azblob://a/c?ttl=1":                       `"ttl"`,
+		"azblob://a/c?sv=2020&sig=secret":          "escaped",
+		"azblob://a/c?create=maybe":                "create",
+		"azblob://a/c?create=true&create=true":     "repeated",
+		"azblob://a/c?endpoint=x":                  "endpoint",
+		"azblob://a/c?endpoint=http://k:secret@h":  "endpoint",
+		"azblob://a/c?sas=secret;x":                "parameters",
+		"azblob://a/c?lease-blob=/x":               "slash",
+		"azblob://a/c/" + strings.Repeat("p", 200): "prefix",
+	} {
+		_, err := Open(context.Background(), rawURL)
+		if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want %q", rawURL, err, want)
+		}
+	}
+}
+
+func TestWrongOptions(t *testing.T) {
+	c, err := container.NewClientWithNoCredential("https://a.blob.core.windows.net/c", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, prefix := range []string{"p", "/p/", "\xff/", strings.Repeat("p", 200) + "/"} {
+		if _, err := New(c, WithPrefix(prefix)); !errors.Is(err, tenure.ErrConfig) {
+			t.Errorf("prefix %q: %v", prefix, err)
+		}
+	}
+	if _, err := New(nil); !errors.Is(err, tenure.ErrConfig) {
+		t.Errorf("without a client: %v", err)
+	}
+	if _, err := New(c, WithPrefix(""), nil); err != nil {
+		t.Errorf("without a prefix: %v", err)
+	}
+}
+
+// The grade depends on whose service it is.
+func TestGuarantee(t *testing.T) {
+	for at, want := range map[string]tenure.Grade{
+		"https://a.blob.core.windows.net/c":         tenure.GradeExclusive,
+		"https://a.z1.blob.storage.azure.net/c":     tenure.GradeExclusive,
+		"https://a.blob.core.windows.net.example/c": tenure.GradeUnknown,
+		"http://127.0.0.1:10000/a/c":                tenure.GradeUnknown,
+	} {
+		c, err := container.NewClientWithNoCredential(at, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := s.guarantee(); g.Grade != want || len(g.Reasons) == 0 {
+			t.Errorf("%s: %+v", at, g)
+		}
+	}
+}
