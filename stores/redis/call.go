@@ -8,10 +8,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// call runs work in a goroutine of its own: the client does not end a request when its context is cancelled, but the
-// caller must not wait for it. Work that was given up ends by the deadline of ctx if the client respects it
-// (ContextTimeoutEnabled), otherwise by the client's read timeout.
-func call[T any](ctx context.Context, work func() (T, error)) (T, error) {
+// call runs work such that it ends with its context. Work that ends by the deadline itself is simply done: a goroutine,
+// with a stack that has to grow anew every time, takes as long as half a round trip. Other work has one, and when it is
+// given up it goes on until the client's read timeout.
+func call[T any](ctx context.Context, prompt bool, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -19,6 +19,9 @@ func call[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	if err := ctx.Err(); err != nil {
 		var none T
 		return none, err
+	}
+	if _, bounded := ctx.Deadline(); bounded && prompt {
+		return work()
 	}
 	done := make(chan result, 1)
 	go func() {

@@ -3,6 +3,7 @@ package redis
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"strings"
@@ -58,19 +59,18 @@ func TestRepeatedRequestHasTheFirstAnswer(t *testing.T) {
 	server := testserver.StartRedis(t)
 	s := storeAt(t, server)
 	before := mustSwap(t, s, "e", "", leader(1, "one"))
-	keys, args := s.layout.keys("e"), []any{
-		string(before.Version), nonce(), `{"tenure":1,"token":2}`, 2, 1, "e", s.publish, s.layout.channel("e"),
-	}
-	first, err := s.write(t.Context(), keys, args)
+	record := tenure.Record{Token: 2}
+	text, err := encode(record)
 	must(t, err)
-	second, err := s.write(t.Context(), keys, args)
-	must(t, err)
-	if first == nil || first != second {
-		t.Errorf("the answers are %v and %v, want the same version twice", first, second)
+	keys, args := s.arguments("e", before.Version, next(before.Version), record, text)
+	for range 2 {
+		if written, err := s.write(t.Context(), keys, args); written == nil || err != nil {
+			t.Errorf("the answer is %v, %v, want that it was written", written, err)
+		}
 	}
-	mustSwap(t, s, "e", tenure.Version(first.(string)), leader(3, "three"))
-	if third, err := s.write(t.Context(), keys, args); third != nil || err != nil {
-		t.Errorf("repeated after it was replaced, the write has the answer %v, %v, want a conflict", third, err)
+	mustSwap(t, s, "e", mustLoad(t, s, "e").Version, leader(3, "three"))
+	if written, err := s.write(t.Context(), keys, args); written != nil || err != nil {
+		t.Errorf("repeated after it was replaced, the write has the answer %v, %v, want a conflict", written, err)
 	}
 }
 
@@ -315,7 +315,9 @@ func TestUnreadableRecordIsNotWritten(t *testing.T) {
 	server := testserver.StartRedis(t)
 	s := storeAt(t, server)
 	for _, r := range []tenure.Record{
-		{Token: tenure.MaxToken + 1}, {Token: 1, Leader: "no session"}, {Token: 1, TTL: time.Microsecond},
+		{Token: tenure.MaxToken + 1}, {Token: 1, TTL: time.Microsecond}, {Token: 1, TTL: -time.Second},
+		{Token: 1, TTL: tenure.MaxTTL + time.Second}, {Token: 1, Leader: "no session", TTL: time.Second},
+		{Token: 1, Leader: "no TTL", Session: "one"}, {Token: 1, Extra: map[string]json.RawMessage{"x": []byte("{")}},
 	} {
 		if _, err := s.CompareAndSwap(t.Context(), "e", "", r); !errors.Is(err, tenure.ErrPermanent) {
 			t.Errorf("%+v: the error is %v, want one that is permanent", r, err)

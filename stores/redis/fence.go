@@ -75,7 +75,7 @@ func (s *FencedScript) Run(ctx context.Context, f *Fence, token uint64, keys []s
 	}
 	keys = append(append(make([]string, 0, len(keys)+1), keys...), f.key)
 	args = append(append(make([]any, 0, len(args)+1), args...), token)
-	reply, err := call(ctx, func() (any, error) { return s.script.eval(ctx, f.client, keys, args...) })
+	reply, err := call(ctx, false, func() (any, error) { return s.script.eval(ctx, f.client, keys, args...) })
 	if err == nil {
 		return reply, nil
 	}

@@ -17,7 +17,7 @@ func (s *Store) Guarantee(ctx context.Context) (tenure.Guarantee, error) {
 	if s.closed.Load() {
 		return tenure.Guarantee{}, fmt.Errorf("redis: guarantee: %w", errClosed)
 	}
-	facts, err := call(ctx, func() ([]facts, error) { return s.probe(ctx) })
+	facts, err := call(ctx, false, func() ([]facts, error) { return s.probe(ctx) })
 	if err != nil {
 		return tenure.Guarantee{}, fmt.Errorf("redis: guarantee: %w", failed(err))
 	}

@@ -58,32 +58,50 @@ func (l *line) hangUp() {
 
 // subscribe asks for a channel. The first call connects.
 func (l *line) subscribe(channel string) error {
-	ask := l.pubsub.Subscribe
 	if l.sharded {
-		ask = l.pubsub.SSubscribe
+		return l.send(l.pubsub.SSubscribe, channel)
 	}
-	err := ask(l.ctx, channel)
-	l.ask()
-	return err
+	return l.send(l.pubsub.Subscribe, channel)
 }
 
 func (l *line) unsubscribe(channel string) error {
 	if l.sharded {
-		return l.pubsub.SUnsubscribe(l.ctx, channel)
+		return l.send(l.pubsub.SUnsubscribe, channel)
 	}
-	return l.pubsub.Unsubscribe(l.ctx, channel)
+	return l.send(l.pubsub.Unsubscribe, channel)
 }
 
-func (l *line) ping(id string) error {
-	l.ask()
-	return l.pubsub.Ping(l.ctx, id)
+func (l *line) ping(id string) error { return l.send(l.pubsub.Ping, id) }
+
+// send does not wait for the answer, but may for a connection: not for long, since one goroutine serves all lines.
+func (l *line) send(request func(context.Context, ...string) error, argument string) error {
+	ctx, cancel := context.WithTimeout(l.ctx, answerWithin)
+	defer cancel()
+	owing := l.ask()
+	err := request(ctx, argument)
+	if !owing {
+		l.sent()
+	}
+	return err
 }
 
-// ask notes that the line owes an answer from now on, and hear that it has given one.
-func (l *line) ask() {
+// ask notes that the line owes an answer, and reports whether it did before. Asking comes before sending, which the
+// answer may overtake.
+func (l *line) ask() (owing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.asked.IsZero() {
+	owing = !l.asked.IsZero()
+	if !owing {
+		l.asked = time.Now()
+	}
+	return owing
+}
+
+// sent lets the time for the answer begin when the request is on its way, unless the answer has come already.
+func (l *line) sent() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.asked.IsZero() {
 		l.asked = time.Now()
 	}
 }

@@ -16,7 +16,7 @@ func (s *Store) List(ctx context.Context) ([]string, error) {
 	if s.closed.Load() {
 		return nil, fmt.Errorf("redis: listing: %w", errClosed)
 	}
-	found, err := call(ctx, func() ([]entry, error) { return s.entries(ctx) })
+	found, err := call(ctx, false, func() ([]entry, error) { return s.entries(ctx) })
 	if err != nil {
 		return nil, fmt.Errorf("redis: listing: %w", failed(err))
 	}
@@ -33,7 +33,7 @@ func (s *Store) List(ctx context.Context) ([]string, error) {
 // entry is what the sets of names lead to. An entry without a version has no record: somebody deleted it by hand.
 type entry struct {
 	election, version string
-	changed           string // in milliseconds of Unix time, by the server's clock
+	changed           string // in seconds of Unix time, by the server's clock
 	record            string
 }
 
@@ -45,7 +45,7 @@ func (s *Store) entries(ctx context.Context) ([]entry, error) {
 	replies := make([]*redis.SliceCmd, len(names))
 	_, err = s.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		for i, name := range names {
-			replies[i] = pipe.HMGet(ctx, s.layout.record(name), "version", "changed_ms", "record")
+			replies[i] = pipe.HMGet(ctx, s.layout.record(name), "version", "changed", "record")
 		}
 		return nil
 	})

@@ -47,7 +47,7 @@ func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error)
 		return nil, errors.Join(err, client.Close())
 	}
 	s.owned = true
-	if _, err := call(ctx, func() (string, error) { return client.Ping(ctx).Result() }); err != nil {
+	if _, err := call(ctx, false, func() (string, error) { return client.Ping(ctx).Result() }); err != nil {
 		return nil, errors.Join(fmt.Errorf("redis: opening %s: %w", at, failed(err)), s.Close())
 	}
 	return s, nil

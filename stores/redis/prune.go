@@ -20,7 +20,7 @@ func (s *Store) Prune(ctx context.Context, unused time.Duration) ([]string, erro
 		names []string
 		err   error
 	}
-	result, err := call(ctx, func() (pruned, error) {
+	result, err := call(ctx, false, func() (pruned, error) {
 		names, err := s.prune(ctx, unused)
 		return pruned{names, err}, nil
 	})
@@ -42,7 +42,7 @@ func (s *Store) prune(ctx context.Context, unused time.Duration) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	idle, floor, damaged := s.idle(entries, now.Add(-unused))
+	idle, floor, damaged := s.idle(entries, now, unused)
 	if len(idle) == 0 {
 		return nil, damaged
 	}
@@ -54,7 +54,7 @@ func (s *Store) prune(ctx context.Context, unused time.Duration) ([]string, erro
 }
 
 // idle returns the entries that may go, those without a record among them, and the highest of their tokens.
-func (s *Store) idle(entries []entry, since time.Time) (idle []entry, floor uint64, damaged error) {
+func (s *Store) idle(entries []entry, now time.Time, unused time.Duration) (idle []entry, floor uint64, damaged error) {
 	for _, e := range entries {
 		if e.version == "" {
 			idle = append(idle, e)
@@ -65,7 +65,7 @@ func (s *Store) idle(entries []entry, since time.Time) (idle []entry, floor uint
 			damaged = errors.Join(damaged, err)
 			continue
 		}
-		if r := snapshot.Record; r.Vacant() && r.Pause == nil && e.unchanged(since) {
+		if r := snapshot.Record; r.Vacant() && r.Pause == nil && e.unchangedFor(now) >= unused {
 			idle = append(idle, e)
 			floor = max(floor, r.Token)
 		}
@@ -73,11 +73,14 @@ func (s *Store) idle(entries []entry, since time.Time) (idle []entry, floor uint
 	return idle, floor, damaged
 }
 
-// unchanged reports whether the record was not written since. The clocks of two masters of a Cluster may differ a
-// little, which does not matter to what nobody uses.
-func (e entry) unchanged(since time.Time) bool {
+// unchangedFor rounds down. The clocks of two masters of a Cluster may differ a little, which does not matter to what
+// nobody uses.
+func (e entry) unchangedFor(now time.Time) time.Duration {
 	changed, err := strconv.ParseInt(e.changed, 10, 64)
-	return err == nil && changed <= since.UnixMilli()
+	if err != nil {
+		return 0
+	}
+	return max(now.Sub(time.Unix(changed+1, 0)), 0)
 }
 
 // raise raises the floors of all buckets. Where they were raised already it changes nothing.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
@@ -33,15 +34,21 @@ type Store struct {
 	config  config
 	layout  layout
 	publish string // the command that publishes
+	prompt  bool   // the client ends its requests by the deadlines of their contexts
 	feed    *feed
 	closed  atomic.Bool
+
+	// published says that a write has been, so that the server need not check that it may be.
+	published atomic.Bool
 }
 
 // New returns a store over the user's client, which stays theirs: a *redis.Client, of one server or by Sentinel
 // ([redis.NewFailoverClient]), or a *redis.ClusterClient. It sends nothing yet.
 //
-// The client should have ContextTimeoutEnabled, as that of [Open] has: without it a request that was given up keeps its
-// connection until the client's read timeout. Its MaxRetries does not matter here: a write is sent once.
+// The client should have ContextTimeoutEnabled, as that of [Open] has. A call then ends by the deadline of its context;
+// one that is cancelled before may last until then. Without it every call takes a goroutine, which is slower, and a
+// request that was given up keeps its connection until the client's read timeout. The client's MaxRetries does not
+// matter here: a write is sent once.
 //
 // The error wraps [tenure.ErrConfig] if the client is of another kind or only reads, or an option is out of bounds.
 func New(client redis.UniversalClient, options ...Option) (*Store, error) {
@@ -52,9 +59,9 @@ func New(client redis.UniversalClient, options ...Option) (*Store, error) {
 	s := &Store{client: client, config: c, publish: plainPublish, layout: layout{prefix: c.prefix}}
 	switch client := client.(type) {
 	case *redis.Client:
-		s.layout.db = client.Options().DB
+		s.layout.db, s.prompt = client.Options().DB, client.Options().ContextTimeoutEnabled
 	case *redis.ClusterClient:
-		s.publish = shardedPublish
+		s.publish, s.prompt = shardedPublish, client.Options().ContextTimeoutEnabled
 	default:
 		return nil, fmt.Errorf("redis: %w: a client of type %T: want *redis.Client or *redis.ClusterClient; "+
 			"a Ring may find a key on one server now and on another one later", tenure.ErrConfig, client)
@@ -102,7 +109,7 @@ func (s *Store) load(ctx context.Context, election string) (tenure.Snapshot, err
 	if err := s.enter(ctx, election); err != nil {
 		return tenure.Snapshot{}, err
 	}
-	reply, err := call(ctx, func() (any, error) { return s.read(ctx, s.layout.keys(election)) })
+	reply, err := call(ctx, s.prompt, func() (any, error) { return s.read(ctx, s.layout.keys(election)) })
 	if err != nil {
 		return tenure.Snapshot{}, failed(err)
 	}
@@ -169,38 +176,56 @@ func (s *Store) swap(
 	if err := s.enter(ctx, election); err != nil {
 		return tenure.Snapshot{}, err
 	}
-	text, err := json.Marshal(record)
+	text, err := encode(record)
 	if err != nil {
 		return tenure.Snapshot{}, tenure.Permanent(err)
 	}
-	stored, err := s.decode(election, "", string(text)) // what nobody could read again is not written
-	if err != nil {
-		return tenure.Snapshot{}, err
-	}
-	vacant := 0
-	if record.Vacant() {
-		vacant = 1
-	}
-	keys := s.layout.keys(election)
-	if old != "" {
-		keys = keys[:1] // the others are for a new record alone, and would be in the way while a slot moves
-	}
-	args := []any{
-		string(old), nonce(), text, record.Token, vacant, election, s.publish, s.layout.channel(election),
-	}
-	reply, err := call(ctx, func() (any, error) { return s.write(ctx, keys, args) })
+	version := next(old)
+	keys, args := s.arguments(election, old, version, record, text)
+	written, err := call(ctx, s.prompt, func() (any, error) { return s.write(ctx, keys, args) })
 	if err != nil {
 		return tenure.Snapshot{}, failed(err)
 	}
-	if reply == nil {
+	if written == nil {
 		return tenure.Snapshot{}, tenure.ErrConflict
 	}
-	version, ok := reply.(string)
-	if !ok {
-		return tenure.Snapshot{}, fmt.Errorf("unexpected reply %v", reply)
+	s.published.Store(true)
+	return tenure.Snapshot{Version: version, Record: record.Clone()}, nil
+}
+
+// arguments returns those of the script that swaps. What a new record needs more would be in the way of others: while a
+// slot moves, a Cluster refuses a command on several keys one of which is not there.
+func (s *Store) arguments(
+	election string, old, version tenure.Version, record tenure.Record, text []byte,
+) (keys []string, args []any) {
+	keys = s.layout.keys(election)
+	args = []any{
+		string(old), string(version), text, s.publish, s.layout.channel(election), number(!s.published.Load()),
 	}
-	stored.Version = tenure.Version(version)
-	return stored, nil
+	if old != "" {
+		return keys[:1], args
+	}
+	return keys, append(args, record.Token, number(record.Vacant()), election)
+}
+
+func number(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// encode refuses what could not be read again.
+func encode(r tenure.Record) ([]byte, error) {
+	switch {
+	case r.Token > tenure.MaxToken:
+		return nil, fmt.Errorf("token %d is above the largest", r.Token)
+	case r.TTL < 0 || r.TTL > tenure.MaxTTL:
+		return nil, fmt.Errorf("a TTL of %v is out of bounds", r.TTL)
+	case !r.Vacant() && (r.Session == "" || r.TTL == 0):
+		return nil, fmt.Errorf("the record names leader %q without a session and a TTL", r.Leader)
+	}
+	return json.Marshal(r)
 }
 
 func (s *Store) write(ctx context.Context, keys []string, args []any) (any, error) {
@@ -210,9 +235,14 @@ func (s *Store) write(ctx context.Context, keys []string, args []any) (any, erro
 	return swapScript.eval(ctx, s.client, keys, args...)
 }
 
-// nonce tells one write from all others, so that a version does not recur when a record is made anew, a server starts
-// without its data, or a replica takes over that had not yet got the last writes.
-func nonce() string { return fmt.Sprintf("%016x", rand.Uint64()) }
+// next returns the version of a write over another one: the count of writes, for people, and a random number. That
+// tells a write from all others, so that a version does not recur when a record is made anew, a server starts without
+// its data, or a replica takes over that had not yet got the last writes.
+func next(old tenure.Version) tenure.Version {
+	count, _, _ := strings.Cut(string(old), "-")
+	n, _ := strconv.ParseUint(count, 10, 64) // of a version that is none of ours it does not matter: it conflicts
+	return tenure.Version(fmt.Sprintf("%d-%016x", n+1, rand.Uint64()))
+}
 
 // master returns the client of the server that has a key.
 func (s *Store) master(ctx context.Context, key string) (*redis.Client, error) {
