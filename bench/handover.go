@@ -74,6 +74,9 @@ func (h *handOver) sample(ctx context.Context) error {
 	}
 	h.leader = next.candidate
 	h.result.Gap = append(h.result.Gap, gap)
+	if err := h.contest.settle(ctx); err != nil { // the reply to the bid may come after the watch has told of it
+		return err
+	}
 	h.divide(gap, next)
 	return nil
 }

@@ -30,6 +30,18 @@ func PostgresPush() bench.Bed {
 	}
 }
 
+// PostgresAdvisory is the table, with a session lock besides.
+func PostgresAdvisory() bench.Bed {
+	return bench.Bed{
+		Name: "postgres-advisory", About: "lease table and session lock; fsync on; changes of leader pushed",
+		Aim: bench.Aim{Renewal: 1.5, FailOver: 1.2}, Start: startPostgres(openAdvisory), Open: openAdvisory,
+	}
+}
+
+func openAdvisory(ctx context.Context, address string) (bench.Store, error) {
+	return postgres.OpenAdvisory(ctx, address+"&mode=advisory")
+}
+
 func openPostgres(options ...postgres.Option) opener {
 	return func(ctx context.Context, address string) (bench.Store, error) {
 		return postgres.Open(ctx, address, options...)

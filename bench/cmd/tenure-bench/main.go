@@ -43,6 +43,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		if err != nil {
 			return err
 		}
+		for _, f := range report.Missed() {
+			fmt.Fprintf(stderr, "short of its aim: %s: %s: %s, not %s\n", f.Store, f.What, f.Measured, f.Aim)
+		}
 		if o.document != "" {
 			return report.WriteDocument(o.document)
 		}
