@@ -25,7 +25,7 @@ func collect[T any](
 	ctx context.Context, s *Store, scan func(*sql.Rows) (T, error), statement string, args ...any,
 ) (all []T, err error) {
 	err = s.with(ctx, func(conn *sql.Conn) error {
-		return s.reread(func() error {
+		return s.reread(ctx, func() error {
 			all = nil
 			return forEach(ctx, conn, func(rows *sql.Rows) error {
 				one, err := scan(rows)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/tenure-go/tenure"
 )
@@ -79,7 +80,7 @@ func (s *Store) load(ctx context.Context, election string) (tenure.Snapshot, err
 	}
 	var found state
 	err := s.with(ctx, func(conn *sql.Conn) error {
-		return s.reread(func() error {
+		return s.reread(ctx, func() error {
 			return conn.QueryRowContext(ctx, s.statements.load, election).Scan(found.targets()...)
 		})
 	})
@@ -98,12 +99,18 @@ func (s *Store) load(ctx context.Context, election string) (tenure.Snapshot, err
 	return snapshot, nil
 }
 
-// reread calls read again at once, a few times, while the database asks for that: at the isolation level SERIALIZABLE
-// readers too are refused for the sake of an order with writers.
-func (s *Store) reread(read func() error) error {
-	for tries := 5; ; tries-- {
-		if err := read(); tries == 1 || s.dialect.Classify(err) != NotApplied {
+// reread calls read again while the database asks for that, up to about 50 ms: at the isolation level SERIALIZABLE
+// readers too are refused for the sake of an order with writers, and in SQLite without WAL they meet writers.
+func (s *Store) reread(ctx context.Context, read func() error) error {
+	for pause := time.Millisecond; ; pause += time.Millisecond {
+		err := read()
+		if pause > 10*time.Millisecond || s.dialect.Classify(err) != NotApplied {
 			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
 		}
 	}
 }
