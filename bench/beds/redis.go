@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -47,13 +48,13 @@ type redisServer struct {
 	version   string
 	requests  atomic.Int64 // that the monitor has seen
 	listening atomic.Bool
-	asked     chan struct{} // the monitor has come to the harness's own request
+	marked    chan struct{} // the monitor has come to the harness's own mark
 }
 
 func useRedis(tb testserver.TB, server *testserver.Redis) (bench.Server, error) {
 	r := &redisServer{Redis: server, client: goredis.NewClient(&goredis.Options{
 		Addr: server.Addr, PoolSize: bench.BareValues, ClientName: "bench",
-	}), asked: make(chan struct{}, 1)}
+	}), marked: make(chan struct{}, 1)}
 	tb.Cleanup(func() { _ = r.client.Close() })
 	info, err := r.client.Info(context.Background(), "server").Result()
 	if err != nil {
@@ -83,16 +84,12 @@ func (r *redisServer) Write(ctx context.Context, value int) error {
 
 // Counts implements [bench.Counter], while somebody listens.
 func (r *redisServer) Counts(ctx context.Context) (bench.Counts, error) {
+	if err := r.catchUp(ctx); err != nil {
+		return nil, err
+	}
 	list, err := r.client.ClientList(ctx).Result()
 	if err != nil {
 		return nil, err
-	}
-	if r.listening.Load() {
-		select {
-		case <-r.asked: // what came before this request is counted
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
 	}
 	connections := 0
 	for line := range strings.Lines(list) {
@@ -103,6 +100,27 @@ func (r *redisServer) Counts(ctx context.Context) (bench.Counts, error) {
 	return bench.Counts{
 		bench.Requests: float64(r.requests.Load()), bench.Connections: float64(connections),
 	}, nil
+}
+
+// mark is what the harness sends so that the monitor comes across it.
+const mark = "bench-mark"
+
+// catchUp waits until all that the server has had by now is counted.
+func (r *redisServer) catchUp(ctx context.Context) error {
+	if !r.listening.Load() {
+		return nil
+	}
+	if err := r.client.Echo(ctx, mark).Err(); err != nil {
+		return err
+	}
+	select {
+	case <-r.marked:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(10 * time.Second):
+		return errors.New("the monitor is silent")
+	}
 }
 
 // Listen implements [bench.Listener]. The server's own counters hold what scripts do too; only its monitor tells what
@@ -142,8 +160,8 @@ func (r *redisServer) monitor(lines *bufio.Reader) {
 			return
 		}
 		switch {
-		case strings.Contains(line, `] "client" "list"`):
-			r.asked <- struct{}{}
+		case strings.Contains(line, mark):
+			r.marked <- struct{}{}
 		case strings.Contains(line, "] ") && !strings.Contains(line, " lua] "):
 			r.requests.Add(1)
 		}
