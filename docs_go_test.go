@@ -149,7 +149,8 @@ func newShelf(t *testing.T, dir string, specs []string) *shelf {
 	t.Helper()
 	args := []string{"list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}"}
 	for _, spec := range specs {
-		args = append(args, strings.Trim(spec[strings.Index(spec, `"`):], `"`))
+		_, imported, _ := strings.Cut(spec, `"`)
+		args = append(args, strings.TrimSuffix(imported, `"`))
 	}
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = dir
