@@ -35,8 +35,8 @@ func StartNATS(tb TB, config ...string) *NATS {
 }
 
 // StartNATSCluster starts servers that are one cluster, with further lines of configuration for each, which let anybody
-// in. It returns once JetStream can place a stream on all of them. via, if not nil, returns the address by which the server from reaches the server to, both
-// counted from zero, whose own address is addr: that of a proxy, for example.
+// in. It returns once JetStream can place a stream on all of them. via, if not nil, returns the address by which the
+// server from reaches the server to, both counted from zero, whose own address is addr: that of a proxy, for example.
 func StartNATSCluster(tb TB, servers int, via func(from, to int, addr string) string, config ...string) []*NATS {
 	tb.Helper()
 	if via == nil {

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// backlog is how many messages may wait to be read. More at once, as of a bucket with more keys than that, show as
-	// a gap.
-	backlog = 1 << 16
+	// backlog is how many messages may wait to be read, beside twice those that the bucket holds at the start. More
+	// show as a gap.
+	backlog = 1 << 12
 	// abandonedAfter is when the server removes a consumer that nobody listens to any more.
 	abandonedAfter = 10 * time.Second
 	// lastSentHeader, in a sign of life, is the sequence of the last message that the server sent to the consumer.
@@ -40,8 +40,12 @@ func (s *Store) consume(ctx context.Context, headersOnly bool) (*consumer, error
 	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
+	info, err := s.info(ctx)
+	if err != nil {
+		return nil, err
+	}
 	c := &consumer{
-		store: s, messages: make(chan *nats.Msg, backlog), heard: time.Now(),
+		store: s, messages: make(chan *nats.Msg, backlog+2*info.State.Msgs), heard: time.Now(),
 		status:    s.conn.StatusChanged(nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED),
 		heartbeat: time.NewTicker(s.config.heartbeat / 2),
 	}
