@@ -30,20 +30,21 @@
 //
 // # How soon others know
 //
-// Every change but a renewal is notified, and reaches a watch in another process with the notification and one look-up.
-// Renewals of other processes are looked for every fifth of the TTL, all elections of a process with one statement. So a
-// leader that died without a word is followed within
+// Every change but a renewal is notified, and reaches a watch in another process with the notification and one
+// look-up. Renewals of other processes are looked for every fifth of the TTL, all elections of a process with one
+// statement. So a leader that died without a word is followed within
 //
 //	TTL + TTL/5 + two round trips
 //
-// of its last renewal; with [WithPollInterval] its interval takes the place of TTL/5, and with [WithPushedRenewals] nothing
-// does. Notifications need a session at the server. Where a pooler gives sessions to several clients in turn, that is
-// found out, nothing is listened to, and the polls find every change: then a vacancy is seen up to TTL/5 later too.
+// of its last renewal; with [WithPollInterval] its interval takes the place of TTL/5, and with [WithPushedRenewals]
+// nothing does. Notifications need a session at the server. Where a pooler gives sessions to several clients in turn,
+// that is found out, nothing is listened to, and the polls find every change: then a vacancy is seen up to TTL/5 later
+// too.
 //
 // # Non-guarantees
 //
 // A standby that is fed asynchronously and promoted has lost the last writes, and with them perhaps a term and its
-// token; so has a backup that is restored. Who may write to the table can do anything: rows that are changed by hand need
-// a new version (the README shows how), and rows that are deleted by hand lose their token. The state of a fail-over
-// is PostgreSQL's: the store waits, and bids again, when a primary answers.
+// token; so has a backup that is restored. Who may write to the table can do anything: rows that are changed by hand
+// need a new version (the README shows how), and rows that are deleted by hand lose their token. The state of a
+// fail-over is PostgreSQL's: the store waits, and bids again, when a primary answers.
 package postgres

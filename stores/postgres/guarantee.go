@@ -105,8 +105,8 @@ func (d durability) strength() string {
 		return "every acknowledged write is on this server's disk and on that of the synchronous standbys (" +
 			d.StandbyNames + "), as long as no other standby than one of them is promoted"
 	}
-	return "every acknowledged write is on this server's disk, and no standby is connected; a backup that is restored, or " +
-		"a standby that is added and promoted, may lack the last of them"
+	return "every acknowledged write is on this server's disk, and no standby is connected; a backup that is " +
+		"restored, or a standby that is added and promoted, may lack the last of them"
 }
 
 // throughPooler reports whether the session at the server is another than the one that was dialled.

@@ -61,9 +61,10 @@ func MigrationSQLAt(rawURL string) (string, error) {
 	return MigrationSQL(t.options...)
 }
 
-// Migrate makes the tables, the view and the schema, or brings those of an earlier version up to date. It does nothing if
-// they are, and then needs no more rights than to use them. Any number of processes may call it at once: one does the
-// work, in one transaction, and the others wait for it. Nothing else of this package ever creates or alters anything.
+// Migrate makes the tables, the view and the schema, or brings those of an earlier version up to date. It does nothing
+// if they are, and then needs no more rights than to use them. Any number of processes may call it at once: one does
+// the work, in one transaction, and the others wait for it. Nothing else of this package ever creates or alters
+// anything.
 func (s *Store) Migrate(ctx context.Context) error {
 	if s.closed.Load() {
 		return fmt.Errorf("postgres: migrating: %w", errClosed)

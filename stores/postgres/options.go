@@ -44,11 +44,11 @@ func WithSchema(name string) Option { return option(func(c *config) { c.schema =
 // (NAME_leaders) and of the channel are made. Default [DefaultTable].
 func WithTable(name string) Option { return option(func(c *config) { c.table = name }) }
 
-// WithPushedRenewals has each renewal told to all watching processes by a notification, instead of looked for by a poll.
-// Then a dead leader is followed up to a poll interval sooner, for one statement per renewal and watching process. But
-// PostgreSQL lets only one transaction that notifies commit at a time, in the whole cluster of databases: leave it off
-// where hundreds of elections, or other users of NOTIFY, share a server. All processes on a table must agree. Default
-// off.
+// WithPushedRenewals has each renewal told to all watching processes by a notification, instead of looked for by a
+// poll. Then a dead leader is followed up to a poll interval sooner, for one statement per renewal and watching
+// process. But PostgreSQL lets only one transaction that notifies commit at a time, in the whole cluster of databases:
+// leave it off where hundreds of elections, or other users of NOTIFY, share a server. All processes on a table must
+// agree. Default off.
 func WithPushedRenewals(on bool) Option { return option(func(c *config) { c.pushRenewals = on }) }
 
 // WithPollInterval sets how often a process with watches looks for the renewals of leaders in other processes, with one

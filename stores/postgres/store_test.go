@@ -221,3 +221,57 @@ func TestClosedStore(t *testing.T) {
 	}
 	must(t, s.pool.Ping(t.Context())) // the pool is its owner's
 }
+
+// A pool may run its statements in any of the ways that pgx knows.
+func TestQueryModes(t *testing.T) {
+	url := server(t)
+	openStore(t, url)
+	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
+		s := newTestStore(t, openPool(t, url+"&default_query_exec_mode="+mode))
+		first := swap(t, s, mode, "", full())
+		swap(t, s, mode, first.Version, full())
+		if got := load(t, s, mode); !reflect.DeepEqual(got.Record, full()) {
+			t.Errorf("%s: the record is %+v", mode, got.Record)
+		}
+		h := watchElection(t, s, mode)
+		await(t, "a watch delivers with "+mode, func() bool { return reflect.DeepEqual(h.last().Record, full()) })
+		names, err := s.List(t.Context())
+		must(t, err)
+		if len(names) == 0 || names[len(names)-1] == "" {
+			t.Errorf("%s: the names are %q", mode, names)
+		}
+		_, err = s.Prune(t.Context(), time.Hour)
+		must(t, err)
+		checkGuarantee(t, s, tenure.GradeExclusive, "no standby")
+	}
+}
+
+// A migration makes the plans of prepared statements invalid. Nobody may give up for that.
+func TestPlansFromBeforeAMigration(t *testing.T) {
+	s := openStore(t, server(t)+"&pool_max_conns=1")
+	current := swap(t, s, "billing", "", held(1))
+	load(t, s, "billing")
+	exec(t, openPool(t, s.pool.Config().ConnString()), `ALTER TABLE tenure ALTER COLUMN reserved TYPE varchar(1000)`)
+	if _, err := s.Load(t.Context(), "billing"); errors.Is(err, tenure.ErrPermanent) {
+		t.Errorf("Load with a plan from before a migration: %v", err)
+	}
+	await(t, "the statements are prepared anew", func() bool {
+		_, err := s.Load(t.Context(), "billing")
+		return err == nil
+	})
+	swap(t, s, "billing", current.Version, held(2))
+}
+
+// Behind a pooler the next server's connection knows nothing of what was prepared on the last.
+func TestPreparedStatementsLost(t *testing.T) {
+	s := openStore(t, server(t)+"&pool_max_conns=1")
+	first := swap(t, s, "billing", "", held(1))
+	second := swap(t, s, "billing", first.Version, held(2))
+	load(t, s, "billing")
+	exec(t, s.pool, "DEALLOCATE ALL", pgx.QueryExecModeSimpleProtocol)
+	swap(t, s, "billing", second.Version, held(3)) // at the first try
+	load(t, s, "billing")
+	if !s.unprepared.Load() {
+		t.Error("the store goes on preparing statements")
+	}
+}
