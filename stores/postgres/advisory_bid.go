@@ -68,7 +68,7 @@ type bid struct {
 	lock  int64
 	seen  tenure.Snapshot // the state from which it starts
 	conn  *pgx.Conn       // nil until the lock seemed to be free
-	pid   int             // the server's process behind it
+	pid   uint32          // the server's process behind it
 }
 
 // run tries until the lock is taken, or is known not to be had now.

@@ -12,12 +12,15 @@ import (
 	"github.com/tenure-go/tenure"
 )
 
+// poolerTries is how often it is looked whether a pooler shares sessions, if there is one: other clients can hide it.
+const poolerTries = 5
+
 var errPooler = tenure.Permanent(errors.New("the server is reached through a pooler that gives one session of the " +
 	"server to several clients, as PgBouncer does with pool_mode=transaction: an advisory lock would belong to all of " +
 	"them; connect to the server itself, or to a pool in session mode, or use the table without locks (mode=table)"))
 
 // dial makes a connection that can hold a lock, under the name by which others know it.
-func (a *Advisory) dial(ctx context.Context, badge string) (conn *pgx.Conn, backend int, err error) {
+func (a *Advisory) dial(ctx context.Context, badge string) (conn *pgx.Conn, backend uint32, err error) {
 	conn, err = a.table.connect(ctx)
 	if err != nil {
 		return nil, 0, acquired(err)
@@ -33,7 +36,7 @@ func (a *Advisory) dial(ctx context.Context, badge string) (conn *pgx.Conn, back
 	return conn, backend, nil
 }
 
-func (a *Advisory) prepare(ctx context.Context, conn *pgx.Conn, badge string) (backend int, err error) {
+func (a *Advisory) prepare(ctx context.Context, conn *pgx.Conn, badge string) (backend uint32, err error) {
 	k := a.config.keepalive
 	seconds := func(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
 	var ignored [7]string
@@ -45,10 +48,10 @@ func (a *Advisory) prepare(ctx context.Context, conn *pgx.Conn, badge string) (b
 
 // testPooler finds out whether the server's session behind a connection is also given to others, by having the pool use
 // one for a while: a pooler that shares them hands out the one that was used last, or another one the next time.
-func (a *Advisory) testPooler(ctx context.Context, conn *pgx.Conn, backend int) error {
+func (a *Advisory) testPooler(ctx context.Context, conn *pgx.Conn, backend uint32) error {
 	rounds := 1
-	if int(conn.PgConn().PID()) != backend {
-		rounds = 5 // there is a pooler, and others may use it at this moment
+	if conn.PgConn().PID() != backend {
+		rounds = poolerTries
 	}
 	for range rounds {
 		shared, err := a.shares(ctx, conn, backend)
@@ -62,32 +65,38 @@ func (a *Advisory) testPooler(ctx context.Context, conn *pgx.Conn, backend int) 
 	return nil
 }
 
-func (a *Advisory) shares(ctx context.Context, conn *pgx.Conn, backend int) (bool, error) {
-	var others, again int
+// shares reports whether another client is served by the same session, or ours by another one. A pooler hands out the
+// session that was used last: after ours was asked, the other client gets it. Or it hands them out in turns: then the
+// second answer is another one's.
+func (a *Advisory) shares(ctx context.Context, conn *pgx.Conn, backend uint32) (shared bool, err error) {
 	other, err := a.table.pool.Acquire(ctx)
 	if err != nil {
 		return false, acquired(err)
 	}
 	defer other.Release()
-	err = pgx.BeginFunc(ctx, other, func(tx pgx.Tx) error {
-		if err := backendOf(ctx, tx, &others); err != nil {
-			return err
+	for range 2 {
+		if pid, err := serverPID(ctx, conn); err != nil || pid != backend {
+			return true, err
 		}
-		return backendOf(ctx, conn, &again)
+	}
+	err = pgx.BeginFunc(ctx, other, func(tx pgx.Tx) error {
+		pid, err := serverPID(ctx, tx)
+		shared = pid == backend
+		if err == nil && !shared {
+			pid, err = serverPID(ctx, conn)
+			shared = pid != backend
+		}
+		return err
 	})
 	if refusesTransactions(err) {
 		return true, nil
 	}
-	return others == backend || again != backend, err
+	return shared, err
 }
 
 // refusesTransactions reports whether an error is PgBouncer's in statement mode. It has no SQLSTATE of its own.
 func refusesTransactions(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "not allowed in statement pooling mode")
-}
-
-func backendOf(ctx context.Context, q querier, pid *int) error {
-	return q.QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeExec).Scan(pid)
 }
 
 // probe tests the way to the server as a bid would.

@@ -27,7 +27,7 @@ type session struct {
 	election string
 	lock     int64
 	conn     *pgx.Conn
-	backend  int // the server's process
+	backend  uint32 // the server's process
 	expires  time.Time
 	done     chan struct{} // closed when nothing of the session runs any more
 
@@ -278,7 +278,7 @@ func (s *session) work() error {
 func (s *session) validate() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.store.config.patience)
 	defer cancel()
-	var backend int
+	var backend uint32
 	var held bool
 	err := s.conn.QueryRow(ctx, validateText, s.lock).Scan(&backend, &held)
 	switch {
