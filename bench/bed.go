@@ -72,6 +72,8 @@ const (
 	Connections = "connections"
 	// WALBytes: bytes of the write-ahead log.
 	WALBytes = "WAL bytes"
+	// FullPages: pages that the write-ahead log holds whole, because they changed for the first time after a checkpoint.
+	FullPages = "whole pages in the WAL"
 	// DeadRows: versions of rows that updates left behind and nothing has reclaimed.
 	DeadRows = "dead rows left"
 	// TableBytes: the size of the tables.

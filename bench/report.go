@@ -130,7 +130,7 @@ calls of many candidates with one request, and may send requests by itself.`, r.
 func (r *Report) writeLoad(w io.Writer) {
 	t := &table{head: []string{
 		"store", "leader: calls a minute", "follower: calls a minute", "requests per candidate-minute",
-		"of which of a follower", "WAL bytes per candidate-minute", "connections per candidate",
+		"of which of a follower", "WAL bytes per candidate-minute", "whole pages in it", "connections per candidate",
 	}}
 	for _, result := range r.Results {
 		l := result.Load
@@ -144,7 +144,7 @@ func (r *Report) writeLoad(w io.Writer) {
 		minutes := l.Minutes(l.Followers + 1)
 		t.add(result.Bed.Name, number(float64(l.Leader.All())/l.Minutes(1)),
 			number(float64(l.Follower.All())/l.Minutes(l.Followers)),
-			per(l.Counts, Requests, minutes), sent, per(l.Counts, WALBytes, minutes),
+			per(l.Counts, Requests, minutes), sent, per(l.Counts, WALBytes, minutes), per(l.Counts, FullPages, minutes),
 			per(l.Counts, Connections, float64(l.Followers+1)))
 	}
 	t.write(w)

@@ -48,5 +48,6 @@ func (m *mariaDBServer) Counts(ctx context.Context) (bench.Counts, error) {
 		}
 		counts[name] = value
 	}
+	counts[bench.Connections] -= float64(m.Stats().OpenConnections) // the harness's own
 	return counts, nil
 }

@@ -131,6 +131,7 @@ SELECT (SELECT coalesce(sum(calls), 0) FROM pg_stat_statements s JOIN pg_roles r
          WHERE r.rolname <> 'bench'),
  (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND usename <> 'bench'),
  pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0'),
+ (SELECT wal_fpi FROM pg_stat_wal),
  (SELECT sum((pgstattuple(relid)).dead_tuple_count) FROM pg_stat_user_tables),
  (SELECT sum(pg_table_size(relid)) FROM pg_stat_user_tables),
  (SELECT coalesce(100.0 * sum(n_tup_hot_upd) / nullif(sum(n_tup_upd), 0), 0) FROM pg_stat_user_tables
@@ -138,10 +139,10 @@ SELECT (SELECT coalesce(sum(calls), 0) FROM pg_stat_statements s JOIN pg_roles r
 
 // Counts implements [bench.Counter].
 func (p *postgresServer) Counts(ctx context.Context) (bench.Counts, error) {
-	var requests, connections, wal, dead, size, hot float64
-	err := p.pool.QueryRow(ctx, postgresCounts).Scan(&requests, &connections, &wal, &dead, &size, &hot)
+	var requests, connections, wal, pages, dead, size, hot float64
+	err := p.pool.QueryRow(ctx, postgresCounts).Scan(&requests, &connections, &wal, &pages, &dead, &size, &hot)
 	return bench.Counts{
-		bench.Requests: requests, bench.Connections: connections, bench.WALBytes: wal,
+		bench.Requests: requests, bench.Connections: connections, bench.WALBytes: wal, bench.FullPages: pages,
 		bench.DeadRows: dead, bench.TableBytes: size, bench.HotShare: hot,
 	}, err
 }
