@@ -383,3 +383,48 @@ func TestSubscriptionAtAFormerMaster(t *testing.T) {
 	third := mustSwap(t, s, "e", second.Version, leader(3, "three"))
 	box.await(t, "a change at the new master", n, version(third.Version))
 }
+
+// Nobody waits for a frozen server longer than he wants to, on a connection that stands and on one that is to be made,
+// with a client that knows contexts and with one that does not.
+func TestCallsEndWithTheirContext(t *testing.T) {
+	server := testserver.StartRedis(t)
+	connect := func(prompt bool) *Store {
+		return newStore(t, newClient(t, server.Addr, func(o *redis.Options) {
+			o.ReadTimeout, o.ContextTimeoutEnabled = time.Hour, prompt
+		}))
+	}
+	stores := map[string]*Store{"warm": connect(true), "cold": connect(true), "warm, deaf": connect(false), "cold, deaf": connect(false)}
+	for what, s := range stores {
+		if strings.HasPrefix(what, "warm") {
+			mustLoad(t, s, "e")
+		}
+	}
+	server.Freeze()
+	for what, s := range stores {
+		ended := make(chan error, 2)
+		for _, request := range []func(ctx context.Context) error{
+			func(ctx context.Context) error { _, err := s.Load(ctx, "e"); return err },
+			func(ctx context.Context) error {
+				_, err := s.CompareAndSwap(ctx, "e", "", leader(1, "one"))
+				return err
+			},
+		} {
+			go func() {
+				ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+				defer cancel()
+				ended <- request(ctx)
+			}()
+		}
+		for range 2 {
+			select {
+			case err := <-ended:
+				if err == nil || errors.Is(err, tenure.ErrConflict) {
+					t.Errorf("%s: a frozen server has answered: %v", what, err)
+				}
+			case <-time.After(patience):
+				t.Fatalf("%s: the call goes on %v after its context has ended", what, patience)
+			}
+		}
+	}
+	server.Thaw()
+}

@@ -10,7 +10,7 @@ import (
 )
 
 // Prune implements [tenure.Pruner]. How long a record is unchanged is told by the server's clock, which stamped it too.
-// The floor is raised in every bucket before anything is deleted: 256 requests in a Cluster, one after another. If some
+// The floor is raised in every bucket before anything is deleted: 256 short requests, one after another. If some
 // elections cannot be pruned, Prune returns the names of those that were, together with the error.
 func (s *Store) Prune(ctx context.Context, unused time.Duration) ([]string, error) {
 	if s.closed.Load() {
