@@ -15,6 +15,10 @@ import (
 // TTL is that of the candidates: long enough for a busy machine to renew in time, short enough to wait for its end.
 const TTL = 2 * time.Second
 
+// Patient are the options of a candidate that renews often under a long lease: no pause of a busy machine ends its
+// term, but a store that tells it something wrong does.
+var Patient = []tenure.Option{tenure.WithTTL(time.Minute), tenure.WithRenewInterval(50 * time.Millisecond)}
+
 // patience bounds how long anything may take.
 const patience = time.Minute
 

@@ -209,7 +209,42 @@ func TestIgnoringServiceIsRefused(t *testing.T) {
 	}
 }
 
-// Real candidates through everything that happens between them and a service that keeps what it has acknowledged.
+// What passes ends no term: a renewal that failed, or that nobody knows of, is followed by one that succeeds.
+func TestTermOutlivesWhatPasses(t *testing.T) {
+	server := testserver.StartAzurite(t)
+	proxy := startProxy(t, server)
+	f := fleet.New(t)
+	f.Stand(openStore(t, server, proxy.Addr()), "a", fleet.Patient...)
+	term := f.Next()
+	put := func(fault httpproxy.Fault) httpproxy.Fault { return fault.On(http.MethodPut, "") }
+	for _, fault := range []httpproxy.Fault{
+		put(httpproxy.LoseReply()), put(httpproxy.LoseRequest()), put(httpproxy.Repeat()),
+		put(refusal(503, "ServerBusy")), put(httpproxy.Misreport(500, nil, "")),
+		refusal(401, "InvalidAuthenticationInfo"),
+	} {
+		<-proxy.Inject(fault.Times(1)).Met()
+		renewed(t, proxy)
+	}
+	server.Restart()
+	renewed(t, proxy)
+	if !term.Valid() {
+		t.Error("what passes has ended the term")
+	}
+	f.Check()
+}
+
+// renewed waits until some more writes were sent.
+func renewed(t *testing.T, proxy *httpproxy.Proxy) {
+	t.Helper()
+	sent := proxy.Count(http.MethodPut)
+	for deadline := time.Now().Add(time.Minute); proxy.Count(http.MethodPut) < sent+3; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing was written for a minute") // nothing else tells that it was
+		}
+	}
+}
+
+// Three real candidates through what ends terms, between them and a service that keeps what it has acknowledged.
 func TestFleetThroughFaults(t *testing.T) {
 	server := testserver.StartAzurite(t)
 	f := fleet.New(t)
@@ -219,21 +254,6 @@ func TestFleetThroughFaults(t *testing.T) {
 		f.Stand(openStore(t, server, proxies[id].Addr()), id)
 	}
 	term := f.Next()
-	put := func(fault httpproxy.Fault) httpproxy.Fault { return fault.On(http.MethodPut, "") }
-
-	// What a lease outlives.
-	for _, fault := range []httpproxy.Fault{
-		put(httpproxy.LoseReply()), put(httpproxy.LoseRequest()), put(httpproxy.Repeat()),
-		put(refusal(503, "ServerBusy")), put(httpproxy.Misreport(500, nil, "")),
-		refusal(401, "InvalidAuthenticationInfo"),
-	} {
-		<-proxies[term.Leader].Inject(fault.Times(1)).Met()
-	}
-	if !term.Valid() {
-		t.Error("what passes has ended the term")
-	}
-
-	// What it does not outlive: another's term begins.
 	for _, fault := range []httpproxy.Fault{
 		refusal(403, "AuthenticationFailed"),
 		httpproxy.Throttle(503, time.Second, ""),

@@ -62,7 +62,7 @@ func (s *Store) prepare(
 	case record.Vacant():
 		return nothing, nil
 	case leading && next == mine:
-		return nothing, s.leases.renew(ctx, election, mine, record.TTL)
+		return nothing, s.leases.acquire(ctx, election, leaseID(election, mine), record.TTL)
 	default:
 		return s.begin(ctx, election, old, next, record.TTL)
 	}
@@ -138,7 +138,7 @@ func (l *leases) take(ctx context.Context, election string, last, next term, ttl
 	for _, before := range []term{last, mine} {
 		if errors.Is(err, errHeld) && before.session != "" &&
 			l.change(ctx, election, leaseID(election, before), id) == nil {
-			err = l.renewID(ctx, election, id, ttl)
+			err = l.acquire(ctx, election, id, ttl) // a changed lease keeps its duration, an acquired one does not
 		}
 	}
 	if err == nil {
@@ -159,17 +159,19 @@ func (l *leases) giveBack(ctx context.Context, election string, last, next term)
 // errHeld: another program holds the lease.
 var errHeld = errors.New("another program holds the lease of the blob")
 
-// held is errHeld as a store returns it.
-func (l *leases) held(ctx context.Context, election string, cause error) error {
+// held is errHeld as a store returns it. A lease does not get free in a moment: nobody needs to ask again at once.
+func (l *leases) held(ctx context.Context, election string, ttl time.Duration, cause error) error {
 	state := "until it runs out"
 	properties, err := l.container.client.NewBlobClient(l.blob(election)).GetProperties(once(ctx), nil)
 	if err == nil && properties.LeaseDuration != nil && *properties.LeaseDuration == lease.DurationTypeInfinite {
 		state = "for ever: it has to release it, or somebody has to break it"
 	}
-	return tenure.NotApplied(fmt.Errorf("%w %s, %s: %w", errHeld, l.blob(election), state, cause), 0)
+	cause = fmt.Errorf("%w %s, %s: %w", errHeld, l.blob(election), state, cause)
+	return tenure.NotApplied(cause, min(ttl/10, time.Second))
 }
 
-// acquire takes a lease that nobody else holds. One that is held under the same ID is extended.
+// acquire takes a lease that nobody else holds. One that is held under the same ID is extended; one that was broken
+// meanwhile, or has run out, is taken again.
 func (l *leases) acquire(ctx context.Context, election, id string, ttl time.Duration) error {
 	duration, err := seconds(ttl)
 	if err != nil {
@@ -186,29 +188,7 @@ func (l *leases) acquire(ctx context.Context, election, id string, ttl time.Dura
 		}
 		_, err = client.AcquireLease(once(ctx), duration, nil)
 	}
-	return l.outcome(ctx, election, err)
-}
-
-// renew extends the lease of the term. If it was broken meanwhile, or has run out, and nobody else has it, it is taken
-// again.
-func (l *leases) renew(ctx context.Context, election string, mine term, ttl time.Duration) error {
-	id := leaseID(election, mine)
-	if err := l.renewID(ctx, election, id, ttl); !errors.Is(err, errHeld) {
-		return err
-	}
-	return l.acquire(ctx, election, id, ttl)
-}
-
-func (l *leases) renewID(ctx context.Context, election, id string, ttl time.Duration) error {
-	if _, err := seconds(ttl); err != nil {
-		return err
-	}
-	client, err := l.client(election, id)
-	if err != nil {
-		return tenure.Permanent(err)
-	}
-	_, err = client.RenewLease(once(ctx), nil)
-	return l.outcome(ctx, election, err)
+	return l.outcome(ctx, election, ttl, err)
 }
 
 func (l *leases) change(ctx context.Context, election, from, to string) error {
@@ -235,16 +215,16 @@ func (l *leases) releaseID(ctx context.Context, election, id string) error {
 		return tenure.Permanent(err)
 	}
 	_, err = client.ReleaseLease(once(ctx), nil)
-	return l.outcome(ctx, election, err)
+	return l.outcome(ctx, election, 0, err)
 }
 
 // outcome says what is known of the record's write, which follows the operation on the lease: it was not sent.
-func (l *leases) outcome(ctx context.Context, election string, err error) error {
+func (l *leases) outcome(ctx context.Context, election string, ttl time.Duration, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case status(err) == 409, status(err) == 412, bloberror.HasCode(err, bloberror.BlobNotFound):
-		return l.held(ctx, election, err)
+		return l.held(ctx, election, ttl, err)
 	}
 	return notApplied(l.container.failed(err))
 }

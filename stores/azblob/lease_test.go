@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,7 +99,7 @@ func TestLeaseOfAnother(t *testing.T) {
 			t.Fatal("the lease is not free")
 		}
 		_, err := s.CompareAndSwap(t.Context(), "e", current.Version, held(2, "a"))
-		if outcome(err) != "not applied" || !strings.Contains(err.Error(), want) {
+		if outcome(err) != "not applied" || !strings.Contains(err.Error(), want) || tenure.RetryAfter(err) == 0 {
 			t.Errorf("while another program leads: %v, want %q", err, want)
 		}
 		if now := mustLoad(t, s); now.Version != current.Version {
@@ -158,6 +159,27 @@ func TestLeaseOfADeadLeader(t *testing.T) {
 	}
 	current.Record.Renewals++
 	mustSwap(t, s, current.Version, current.Record)
+}
+
+// The lease that is taken over was for a shorter TTL. It has to last as long as the new term's.
+func TestLeaseOfADeadLeaderIsMadeLonger(t *testing.T) {
+	server, dead, _ := begin(t)
+	short := held(1, "a")
+	short.TTL = minLease
+	old := mustSwap(t, dead, "", short)
+	proxy := startProxy(t, server)
+	var actions []string
+	proxy.Inject(httpproxy.Strip().When(func(r *http.Request) bool {
+		if action := r.Header.Get("X-Ms-Lease-Action"); action != "" {
+			actions = append(actions, action+" "+r.Header.Get("X-Ms-Lease-Duration"))
+		}
+		return false
+	}))
+	s := openStore(t, server, proxy.Addr(), WithBlobLease("locks/*"))
+	mustSwap(t, s, old.Version, held(2, "b"))
+	if want := []string{"acquire 60", "change ", "acquire 60"}; !slices.Equal(actions, want) {
+		t.Errorf("the lease was taken by %q, want %q", actions, want)
+	}
 }
 
 // The record changes between the look at it and the write. The lease stays that of the living leader.
