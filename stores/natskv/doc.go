@@ -32,7 +32,8 @@
 //
 // How far acknowledged writes survive depends on the bucket and on the servers; [Store.Guarantee] says so. In
 // particular servers sync their files every two minutes unless they are configured with sync_interval: always, and the
-// last writes may be gone after a loss of power. Then only those who saw them know better.
+// last writes may be gone after a loss of power. Then only those who saw them know better, and the sequences of the
+// writes that are gone are given out again.
 //
 // A bucket that could lose a record by itself (an age limit, a size limit that discards the oldest, ...) is refused
 // with [tenure.ErrPermanent]. Whoever may write to the bucket or change its settings can do anything.
