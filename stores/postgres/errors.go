@@ -24,6 +24,7 @@ const (
 	readOnlyTransaction    = "25006"
 	invalidStatementName   = "26000"
 	duplicateStatementName = "42P05"
+	serializationFailure   = "40001"
 	statementUnknown       = "40003"
 	insufficientPrivilege  = "42501"
 	undefinedTable         = "42P01"

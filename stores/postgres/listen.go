@@ -248,6 +248,9 @@ func (h *hub) look(ctx context.Context, conn *pgx.Conn) error {
 	defer cancel()
 	h.looks.Add(1)
 	states, err := h.store.layout.loadMany(ctx, h.store.mode(conn), elections, known)
+	for tries := 1; hasState(err, serializationFailure) && tries < maxTries; tries++ {
+		states, err = h.store.layout.loadMany(ctx, h.store.mode(conn), elections, known)
+	}
 	if hasState(err, invalidStatementName, duplicateStatementName) {
 		h.store.unprepared.Store(true)
 	}

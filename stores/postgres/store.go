@@ -120,14 +120,18 @@ func lockTimeout(ctx context.Context) time.Duration {
 	return min(maxLockTimeout, time.Until(deadline)*3/4)
 }
 
+// maxTries bounds how often a statement is repeated that could not be serialized.
+const maxTries = 10
+
 // onServer runs one statement on a connection of the pool. It is run again, on another connection, as long as it
-// certainly had no effect and the connection is to blame: it leads to a server that takes no writes any more, or a
-// prepared statement was lost with a pooler.
+// certainly had no effect and may have one at the next try: the connection leads to a server that takes no writes any
+// more, a prepared statement was lost with a pooler, or the database's default isolation is stricter than ours needs to
+// be.
 func onServer[T any](ctx context.Context, s *Store, statement func(querier) (T, error)) (result T, err error) {
 	if s.closed.Load() {
 		return result, errClosed
 	}
-	for {
+	for tries := 1; ; tries++ {
 		made, prepared := s.pool.Stat().NewConnsCount(), !s.unprepared.Load()
 		conn, err := s.pool.Acquire(ctx)
 		if err != nil {
@@ -143,6 +147,8 @@ func onServer[T any](ctx context.Context, s *Store, statement func(querier) (T, 
 		case hasState(err, invalidStatementName, duplicateStatementName):
 			s.unprepared.Store(true)
 			again = prepared
+		case hasState(err, serializationFailure):
+			again = tries < maxTries
 		}
 		conn.Release()
 		if !again {
