@@ -47,6 +47,8 @@ func ExampleNew() {
 		return
 	}
 	defer store.Close()
+	guarantee, err := store.Guarantee(context.Background())
+	fmt.Fprintln(os.Stderr, guarantee.Grade, guarantee.Reasons, err)
 }
 
 // Leader work that writes into Redis, where a leader that was deposed can do no harm.

@@ -318,9 +318,13 @@ func TestUnreadableRecordIsNotWritten(t *testing.T) {
 	server := testserver.StartRedis(t)
 	s := storeAt(t, server)
 	for _, r := range []tenure.Record{
-		{Token: tenure.MaxToken + 1}, {Token: 1, TTL: time.Microsecond}, {Token: 1, TTL: -time.Second},
-		{Token: 1, TTL: tenure.MaxTTL + time.Second}, {Token: 1, Leader: "no session", TTL: time.Second},
-		{Token: 1, Leader: "no TTL", Session: "one"}, {Token: 1, Extra: map[string]json.RawMessage{"x": []byte("{")}},
+		{Token: tenure.MaxToken + 1},
+		{Token: 1, TTL: time.Microsecond},
+		{Token: 1, TTL: -time.Second},
+		{Token: 1, TTL: tenure.MaxTTL + time.Second},
+		{Token: 1, Leader: "no session", TTL: time.Second},
+		{Token: 1, Leader: "no TTL", Session: "one"},
+		{Token: 1, Extra: map[string]json.RawMessage{"x": []byte("{")}},
 	} {
 		if _, err := s.CompareAndSwap(t.Context(), "e", "", r); !errors.Is(err, tenure.ErrPermanent) {
 			t.Errorf("%+v: the error is %v, want one that is permanent", r, err)

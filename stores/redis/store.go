@@ -50,7 +50,7 @@ type Store struct {
 // request that was given up keeps its connection until the client's read timeout. The client's MaxRetries does not
 // matter here: a write is sent once.
 //
-// The error wraps [tenure.ErrConfig] if the client is of another kind or only reads, or an option is out of bounds.
+// The error wraps [tenure.ErrConfig] if the client is of another kind, or an option is out of bounds.
 func New(client redis.UniversalClient, options ...Option) (*Store, error) {
 	c, err := newConfig(options)
 	if err != nil {
