@@ -20,8 +20,8 @@ import (
 func ExampleGate() {
 	store := memory.New()
 	hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, _ := leaderhttp.Token(r.Context())
-		fmt.Fprintf(w, "served under token %d", token)
+		term, _ := leaderhttp.Term(r.Context())
+		fmt.Fprintf(w, "served under token %d", term.Token)
 	})
 	var servers []*httptest.Server
 	defer func() {

@@ -76,6 +76,9 @@ func TestFileMarkThatCannotBeWritten(t *testing.T) {
 		}
 	}
 	raise(t, m, "a", 5, 5)
+	if text, err := os.ReadFile(filepath.Join(dir, "marks")); err != nil || !strings.Contains(string(text), `{"a":5}`) {
+		t.Errorf("a write that failed left %q, %v", text, err)
+	}
 	if err := os.Remove(obstacle); err != nil {
 		t.Fatal(err)
 	}

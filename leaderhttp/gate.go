@@ -39,15 +39,15 @@ func NewGate(candidate *tenure.Candidate, next http.Handler, options ...GateOpti
 }
 
 // ServeHTTP implements [http.Handler]. The request's context, as the handler behind the gate sees it, ends with the
-// term too; [Token] finds the term's token there.
+// term too; [Term] finds the term there.
 func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	hop, err := hopOf(r, g.candidate.Election())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	served, _ := g.candidate.RunIfLeader(r.Context(), func(ctx context.Context, _ tenure.Term) error {
-		g.serve(ctx, w, r, hop)
+	served, _ := g.candidate.RunIfLeader(r.Context(), func(ctx context.Context, term tenure.Term) error {
+		g.serve(ctx, term, w, r, hop)
 		return nil
 	})
 	if !served {
@@ -55,10 +55,9 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve runs the handler as work of the term that ctx belongs to.
-func (g *Gate) serve(ctx context.Context, w http.ResponseWriter, r *http.Request, hop hop) {
-	work := context.WithValue(ctx, workKey{}, gated{ctx, g.candidate})
-	inner := r.WithContext(work)
+// serve runs the handler as work of the term.
+func (g *Gate) serve(ctx context.Context, term tenure.Term, w http.ResponseWriter, r *http.Request, hop hop) {
+	inner := r.WithContext(WithTerm(ctx, term))
 	if hop.token != 0 {
 		inner = hop.strip(inner)
 	}

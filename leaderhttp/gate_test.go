@@ -77,8 +77,8 @@ func TestGateEndsRequestsWithTheTerm(t *testing.T) {
 				g := gate(t, a, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 					<-r.Context().Done()
 					cause <- context.Cause(r.Context())
-					_, ok := leaderhttp.Token(r.Context())
-					after <- ok
+					term, ok := leaderhttp.Term(r.Context())
+					after <- ok && term.Valid()
 				}))
 				go g.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))
 				synctest.Wait()
@@ -87,7 +87,7 @@ func TestGateEndsRequestsWithTheTerm(t *testing.T) {
 					t.Errorf("the request ended with %v, want %v", got, c.want)
 				}
 				if <-after {
-					t.Error("a request still has a token after its term")
+					t.Error("a request still has a term after its end")
 				}
 				store.cut(false)
 				stop(t, a)
@@ -125,8 +125,8 @@ func TestGateHandsNothingOut(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memory.Store) {
 		a := start(t, store, "a")
 		g := gate(t, a, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			if token, ok := leaderhttp.Token(r.Context()); !ok || token != 1 {
-				t.Errorf("token %d %v", token, ok)
+			if term, ok := leaderhttp.Term(r.Context()); !ok || term.Token != 1 || !term.Valid() {
+				t.Errorf("term %+v %v", term, ok)
 			}
 		}))
 		probes, err := leaderhttp.NewProbes(a)

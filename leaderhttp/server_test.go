@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,6 +91,58 @@ func TestGateCutsClientsThatStall(t *testing.T) {
 	}
 }
 
+// A connection that was cut serves no further request: it would be carried out, and its answer lost.
+func TestGateClosesWhatItCut(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	c := lead(t, store, "a")
+	var served atomic.Int32
+	entered, cut := make(chan struct{}, 2), make(chan struct{})
+	handler := gate(t, c, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		served.Add(1)
+		w.Header().Set("Content-Length", "2")
+		fmt.Fprint(w, "ok")
+		_ = http.NewResponseController(w).Flush() // all of the answer
+		entered <- struct{}{}
+		<-r.Context().Done()
+		<-cut
+	}), leaderhttp.WithGrace(0))
+	requests := make(chan struct{}, 2)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests <- struct{}{}
+		handler.ServeHTTP(cutReporter{w, cut}, r)
+	}))
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-entered
+	if err := c.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	answers, err := io.ReadAll(conn) // until the server closes it
+	if n := strings.Count(string(answers), "200 OK"); n != 1 || len(requests) != 1 {
+		t.Errorf("%d answers to %d requests, %v:\n%s", n, len(requests), err, answers)
+	}
+}
+
+// cutReporter is a writer that tells when its connection was cut.
+type cutReporter struct {
+	http.ResponseWriter
+	cut chan struct{}
+}
+
+func (c cutReporter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+func (c cutReporter) SetWriteDeadline(at time.Time) error {
+	defer close(c.cut)
+	return http.NewResponseController(c.ResponseWriter).SetWriteDeadline(at)
+}
+
 // A request of a deposed leader that is stuck in the middle of being sent does not keep out the new leader.
 func TestGuardCutsClientsThatStall(t *testing.T) {
 	entered := make(chan struct{})
@@ -144,6 +197,31 @@ func TestGateLeavesTheGraceToHandlers(t *testing.T) {
 		if got := fmt.Sprintf("%d %s", resp.StatusCode, strings.TrimSpace(string(body))); !strings.HasPrefix(got, want) || err != nil {
 			t.Errorf("answered %q, %v; want %q", got, err, want)
 		}
+	}
+}
+
+// What ends for another reason than the term is not ours to cut.
+func TestGateLeavesOtherEndsAlone(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	c := lead(t, store, "a")
+	g := gate(t, c, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		time.Sleep(20 * time.Millisecond) // for a cut to come, which would be at once
+		w.WriteHeader(http.StatusRequestTimeout)
+	}), leaderhttp.WithGrace(0))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), time.Millisecond)
+		defer cancel()
+		g.ServeHTTP(w, r.WithContext(ctx))
+	}))
+	defer server.Close()
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+	if status, err := do(http.DefaultTransport, r); err != nil || status != http.StatusRequestTimeout {
+		t.Errorf("%v %v", status, err)
+	}
+	if err := c.Stop(context.Background()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -40,16 +40,16 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // fenced returns the request with the term's headers.
 func fenced(r *http.Request) (*http.Request, error) {
-	w, ok := r.Context().Value(workKey{}).(work)
-	if !ok {
+	term, ok := Term(r.Context())
+	switch {
+	case !ok:
 		return nil, ErrNoTerm
-	}
-	token, ok := w.token()
-	if !ok {
-		return nil, fmt.Errorf("leaderhttp: not sent, since the term of %q is over: %w", w.election(), tenure.ErrNotLeader)
+	case !term.Valid():
+		return nil, fmt.Errorf("leaderhttp: not sent, since the term with token %d of %q is over: %w",
+			term.Token, term.Election, tenure.ErrNotLeader)
 	}
 	out := r.Clone(r.Context())
-	out.Header.Set(HeaderElection, encodeName(w.election()))
-	out.Header.Set(HeaderToken, strconv.FormatUint(token, 10))
+	out.Header.Set(HeaderElection, encodeName(term.Election))
+	out.Header.Set(HeaderToken, strconv.FormatUint(term.Token, 10))
 	return out, nil
 }
