@@ -52,7 +52,8 @@ func startPostgres(tb TB, programs, data string, env, settings []string) *Postgr
 		Program: filepath.Join(programs, "postgres"), Args: args, Env: env, Unprivileged: true,
 		Quit: syscall.SIGINT, // an orderly end that does not wait for clients
 		Ready: func(ctx context.Context) error {
-			return exec.CommandContext(ctx, ready, "-q", "-U", "postgres", "-d", "postgres", "-h", "127.0.0.1", "-p", strconv.Itoa(port)).Run()
+			return exec.CommandContext(ctx, ready, "-q", "-U", "postgres", "-d", "postgres",
+				"-h", "127.0.0.1", "-p", strconv.Itoa(port)).Run()
 		},
 	})
 	return &Postgres{Process: process, Addr: Addr(port), programs: programs, data: data}
@@ -74,7 +75,9 @@ func (p *Postgres) StartReplica(tb TB, name string, settings ...string) *Postgre
 	data := filepath.Join(Dir(tb), "data")
 	Run(tb, Command{
 		Program: filepath.Join(p.programs, "pg_basebackup"), Unprivileged: true,
-		Args: []string{"-D", data, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", p.URL() + "&application_name=" + name},
+		Args: []string{
+			"-D", data, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", p.URL() + "&application_name=" + name,
+		},
 	})
 	return startPostgres(tb, p.programs, data, nil, settings)
 }
