@@ -52,12 +52,16 @@ func TestFollowersAreSilent(t *testing.T) {
 // A herd: when the leader of 500 candidates resigns, the server gets one release, one bid that it accepts, and of each
 // of the others at most one that it rejects.
 func TestHerd(t *testing.T) {
+	t.Run("one server", func(t *testing.T) { herd(t, testserver.StartNATS(t), "") })
+	t.Run("three servers", func(t *testing.T) { herd(t, testserver.StartNATSCluster(t, 3, nil)[0], "&replicas=3") })
+}
+
+func herd(t *testing.T, server *testserver.NATS, parameters string) {
 	const candidates, connections, changes = 500, 20, 3
-	server := testserver.StartNATS(t)
 	f := newFleet(t)
 	var stores []*Store
 	for range connections {
-		stores = append(stores, openStore(t, server.Addr, "elections?heartbeat=10s"))
+		stores = append(stores, openStore(t, server.Addr, "elections?heartbeat=10s"+parameters))
 	}
 	// Every write that is tried passes a subscriber of its subject, whether JetStream takes it or not.
 	var tried atomic.Int64
