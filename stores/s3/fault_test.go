@@ -220,6 +220,27 @@ func TestTermOutlivesWhatPasses(t *testing.T) {
 	f.Check()
 }
 
+// A candidate that is throttled comes again when the server said, and not before.
+func TestRetryAfterIsObeyed(t *testing.T) {
+	server := testserver.StartVersityGW(t)
+	proxy := startProxy(t, server)
+	f := fleet.New(t)
+	const wait = 3 * time.Second // longer than any back-off of its own that comes first
+	arrivals := make(chan time.Time, 100)
+	in := proxy.Inject(httpproxy.Throttle(503, wait, failure("SlowDown")).When(func(*http.Request) bool {
+		arrivals <- time.Now()
+		return true
+	}))
+	f.Stand(openStore(t, server, proxy.URL()), "a", fleet.Patient...)
+	first, second := <-arrivals, <-arrivals
+	if early := wait - second.Sub(first); early > 0 {
+		t.Errorf("the next request came %v early", early)
+	}
+	in.Heal()
+	f.Next()
+	f.Check()
+}
+
 // renewed waits until some more writes were sent.
 func renewed(t *testing.T, proxy *httpproxy.Proxy) {
 	t.Helper()
