@@ -105,7 +105,8 @@ func workspace(t *testing.T) bool {
 var shown = quoted(
 	"context", "database/sql", "errors", "fmt", "log", "log/slog", "net/http", "os", "os/signal", "sync", "syscall",
 	"testing", "testing/synctest", "time",
-	modulePath, modulePath+"/file", modulePath+"/memory", modulePath+"/tenuretest",
+	modulePath, modulePath+"/fence", modulePath+"/file", modulePath+"/leaderhttp", modulePath+"/memory",
+	modulePath+"/sqlstore", modulePath+"/tenuretest",
 )
 
 func quoted(paths ...string) []string {

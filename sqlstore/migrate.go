@@ -32,6 +32,15 @@ func MigrationSQL(dialect Dialect, options ...Option) (string, error) {
 	return out.String(), nil
 }
 
+// MigrationOf returns [MigrationSQL] for the database and the table that a URL of [Open] names. It connects to nothing.
+func MigrationOf(rawURL string) (string, error) {
+	from, err := parseURL(rawURL)
+	if err != nil {
+		return "", fmt.Errorf("sqlstore: %w: %w", tenure.ErrConfig, err)
+	}
+	return MigrationSQL(from.dialect, from.options...)
+}
+
 // Migrate makes the tables if they are not there and brings older ones to the layout that this version needs. Tables
 // that are as they should be are left alone, so that it needs no right to create anything then. It may be called by
 // any number of processes at once, and again after it was interrupted: every statement can be repeated, and one that

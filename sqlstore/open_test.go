@@ -40,6 +40,19 @@ func TestURLOptions(t *testing.T) {
 	}
 }
 
+func TestMigrationOfURL(t *testing.T) {
+	want, err := MigrationSQL(SQLite{}, WithTable("t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := MigrationOf("sqlite:///x.db?table=t"); err != nil || got != want {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+	if _, err := MigrationOf("sqlite:"); !errors.Is(err, tenure.ErrConfig) {
+		t.Errorf("%v, want ErrConfig", err)
+	}
+}
+
 func TestURLsThatAreRefused(t *testing.T) {
 	const password = "hunter2"
 	for url, want := range map[string]string{

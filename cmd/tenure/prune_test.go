@@ -50,6 +50,19 @@ func TestPruneAsks(t *testing.T) {
 	}
 }
 
+func TestMigratePrintsWithoutConnecting(t *testing.T) {
+	for url, want := range map[string]string{
+		"postgres://nowhere.invalid/app?schema=elections": `CREATE TABLE "elections"."tenure"`,
+		"mysql://u:p@nowhere.invalid/app?table=seats":     "CREATE TABLE IF NOT EXISTS `seats`",
+		"sqlite:///nowhere/at/all.db":                     "tenure_elections",
+	} {
+		if got := must(t, "--store="+url, "migrate", "--print"); !strings.Contains(got, want) {
+			t.Errorf("%s: %q is not in\n%s", url, want, got)
+		}
+	}
+	checkRefusal(t, call(t, "--store=postgres://u:secret@h/d?tabel=x", "migrate", "--print"), codeFailed, "tabel")
+}
+
 func TestMigrateWithoutTables(t *testing.T) {
 	p := newPlace(t)
 	if o := call(t, p.flag, "migrate"); o.code != 0 || !strings.Contains(o.stderr, "there is nothing to do") {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"net/url"
-	"strings"
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/stores/postgres"
@@ -12,20 +10,16 @@ import (
 // postgresScheme is a table of a PostgreSQL database, with mode=advisory also a session lock.
 var postgresScheme = scheme{
 	names: []string{"postgres", "postgresql"}, form: "postgres://host/database", open: openPostgres,
+	schema: postgres.MigrationOf,
 }
 
 func openPostgres(ctx context.Context, address string) (tenure.Store, func() error, error) {
-	if _, query, _ := strings.Cut(address, "?"); parameter(query, "mode") == "advisory" {
+	mode, err := postgres.Mode(address)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case mode == postgres.ModeAdvisory:
 		return opened(postgres.OpenAdvisory(ctx, address))
 	}
 	return opened(postgres.Open(ctx, address))
-}
-
-// parameter returns a parameter of a query that somebody else will check.
-func parameter(query, name string) string {
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return ""
-	}
-	return values.Get(name)
 }

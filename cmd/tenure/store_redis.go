@@ -18,11 +18,6 @@ var redisScheme = scheme{
 }
 
 func openRedis(ctx context.Context, address string) (tenure.Store, func() error, error) {
-	client.SetLogger(silence{}) // what it would print comes back as errors, too
+	client.SetLogger(contextSilence{}) // what it would print comes back as errors, too
 	return opened(redis.Open(ctx, address))
 }
-
-// silence is a logger of the client's.
-type silence struct{}
-
-func (silence) Printf(context.Context, string, ...any) {}

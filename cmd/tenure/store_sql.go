@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	_ "github.com/go-sql-driver/mysql" // for mysql://
-	_ "modernc.org/sqlite"             // for sqlite:
+	"github.com/go-sql-driver/mysql"
+	_ "modernc.org/sqlite" // for sqlite:
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/sqlstore"
@@ -12,10 +12,17 @@ import (
 
 // mysqlScheme is a table of a MySQL or MariaDB database, sqliteScheme one of a file for the processes of one host.
 var (
-	mysqlScheme  = scheme{names: []string{"mysql", "mariadb"}, form: "mysql://host/database", open: openSQL}
-	sqliteScheme = scheme{names: []string{"sqlite"}, form: "sqlite:///path", open: openSQL}
+	mysqlScheme = scheme{
+		names: []string{"mysql", "mariadb"}, form: "mysql://host/database", open: openSQL, schema: sqlstore.MigrationOf,
+	}
+	sqliteScheme = scheme{
+		names: []string{"sqlite"}, form: "sqlite:///path", open: openSQL, schema: sqlstore.MigrationOf,
+	}
 )
 
 func openSQL(ctx context.Context, address string) (tenure.Store, func() error, error) {
+	if err := mysql.SetLogger(silence{}); err != nil { // what it would print comes back as errors, too
+		return nil, nil, err
+	}
 	return opened(sqlstore.Open(ctx, address))
 }

@@ -12,6 +12,7 @@ require (
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/google/pprof v0.0.0-20260115054156-294ebfa9ad83 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
@@ -28,3 +29,6 @@ require (
 )
 
 replace github.com/tenure-go/tenure => ../..
+
+// Not every module proxy has it; only a test of a requirement needs it.
+exclude github.com/google/pprof v0.0.0-20261016150608-1facf8f91b50

@@ -61,6 +61,16 @@ func MigrationSQLAt(rawURL string) (string, error) {
 	return MigrationSQL(t.options...)
 }
 
+// MigrationOf returns [MigrationSQL] for the tables that a URL of [Open] or [OpenAdvisory] names. It connects to
+// nothing.
+func MigrationOf(rawURL string) (string, error) {
+	t, err := parse(rawURL)
+	if err != nil {
+		return "", fmt.Errorf("postgres: %w", err)
+	}
+	return MigrationSQL(t.options...)
+}
+
 // Migrate makes the tables, the view and the schema, or brings those of an earlier version up to date. It does nothing
 // if they are, and then needs no more rights than to use them. Any number of processes may call it at once: one does
 // the work, in one transaction, and the others wait for it. Nothing else of this package ever creates or alters
