@@ -52,15 +52,6 @@ func MigrationSQL(options ...Option) (string, error) {
 	return l.fill(text), nil
 }
 
-// MigrationSQLAt is MigrationSQL with the table and the schema that a URL names; see [Open]. It connects to nothing.
-func MigrationSQLAt(rawURL string) (string, error) {
-	t, err := parse(rawURL)
-	if err != nil {
-		return "", fmt.Errorf("postgres: %w", err)
-	}
-	return MigrationSQL(t.options...)
-}
-
 // MigrationOf returns [MigrationSQL] for the tables that a URL of [Open] or [OpenAdvisory] names. It connects to
 // nothing.
 func MigrationOf(rawURL string) (string, error) {

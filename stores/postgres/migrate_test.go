@@ -172,3 +172,13 @@ func TestSQLOfTheReadme(t *testing.T) {
 		t.Errorf("the record that the README creates by hand is %+v", got)
 	}
 }
+
+func TestMigrationOfAURL(t *testing.T) {
+	sql, err := MigrationOf("postgres://me:secret-word@h/db?schema=elections&table=leases&sslmode=require")
+	if err != nil || !strings.Contains(sql, `CREATE TABLE "elections"."leases" (`) {
+		t.Errorf("the SQL is %q, %v", sql, err)
+	}
+	if _, err := MigrationOf("postgres://me:secret-word@h/db?tabel=leases"); !errors.Is(err, tenure.ErrConfig) {
+		t.Errorf("an unknown parameter: %v, want ErrConfig", err)
+	}
+}
