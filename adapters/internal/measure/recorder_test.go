@@ -117,6 +117,10 @@ func TestRenewalsAreMeasured(t *testing.T) {
 				of("tenure_safety_margin_ratio", "a"))
 		}
 		store.delay.Store(0)
+		// An event that comes late finds the renewal that was measured already.
+		b.reset("#" + of("tenure_renewal_duration_seconds", "a"))
+		b.recorder.Event(tenure.Event{Kind: tenure.EventRenewed, Election: name, Candidate: "a"})
+		b.expect(t, "#"+of("tenure_renewal_duration_seconds", "a"), 0)
 		stop(t, c)
 	})
 }
@@ -307,6 +311,26 @@ func TestOldSnapshotsAreIgnored(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Who polls may see the next leader without having seen the vacancy. Nobody can take the seat of a leader that is only
+// silent before its lease has run out.
+func TestVacanciesThatWereNotSeen(t *testing.T) {
+	for after, wait := range map[string]time.Duration{"release": ttl - 1, "silence": ttl} {
+		bubble(t, func(t *testing.T, b *bed) {
+			c, err := tenure.New(b.store, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.recorder.Add(c); err != nil {
+				t.Fatal(err)
+			}
+			b.recorder.Seen(name, tenure.Snapshot{Record: tenure.Record{Token: 4, Leader: "a", Session: "a", TTL: ttl}})
+			time.Sleep(wait)
+			b.recorder.Seen(name, tenure.Snapshot{Record: tenure.Record{Token: 5, Leader: "b", Session: "b", TTL: ttl}})
+			b.expect(t, "tenure_handover_duration_seconds{election=billing,after="+after+"}", wait.Seconds())
+		})
+	}
 }
 
 func TestSeriesAreBounded(t *testing.T) {

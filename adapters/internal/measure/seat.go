@@ -45,10 +45,7 @@ func (s *seat) knows(r tenure.Record) bool {
 func (s *seat) see(r tenure.Record, now time.Time) (after string, took time.Duration, over bool) {
 	last, took := s.record, now.Sub(s.sign)
 	over = s.known && last.Token > 0 && r.Token > last.Token && !r.Vacant() && last.Pause == nil
-	if !last.Vacant() || !r.Vacant() {
-		s.sign = now
-	}
-	s.known, s.record = true, r
+	s.known, s.record, s.sign = true, r, now
 	if !last.Vacant() && took >= last.TTL {
 		return AfterSilence, took, over
 	}
