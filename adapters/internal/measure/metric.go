@@ -24,6 +24,7 @@ const (
 	LeaseTTL
 	LeaseRemaining
 	Leaderless
+	Paused
 	TermsStarted
 	TermsEnded
 	Overruns
@@ -80,6 +81,10 @@ var Metrics = []Metric{
 		Name: "tenure.leaderless", Unit: "s", Kind: Gauge, Labels: ofCandidate,
 		Help: "For how long a candidate that stands has seen the seat vacant or its leader silent for more than the lease, " +
 			"0 while there is a leader.",
+	},
+	Paused: {
+		Name: "tenure.paused", Unit: "{pause}", Kind: Gauge, Labels: ofCandidate,
+		Help: "1 while an operator keeps the seat vacant, in the newest record that the candidate has seen, otherwise 0.",
 	},
 	TermsStarted: {
 		Name: "tenure.terms.started", Unit: "{term}", Kind: Counter, Labels: ofCandidate,

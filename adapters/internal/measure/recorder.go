@@ -146,11 +146,8 @@ func (r *Recorder) renewed(m *member) {
 func (r *Recorder) Gauges(yield func(id ID, value float64, labels ...string)) {
 	for _, m := range r.list() {
 		s := m.candidate.Status()
-		leads := 0.0
-		if s.State == tenure.StateLeader {
-			leads = 1
-		}
-		yield(Leader, leads, m.election, m.key.candidate)
+		yield(Leader, flag(s.State == tenure.StateLeader), m.election, m.key.candidate)
+		yield(Paused, flag(s.Record.Pause != nil), m.election, m.key.candidate)
 		yield(Token, float64(s.Record.Token), m.election, m.key.candidate)
 		yield(LeaseTTL, s.Record.TTL.Seconds(), m.election, m.key.candidate)
 		yield(LeaseRemaining, s.Trust.Seconds(), m.election, m.key.candidate)
@@ -158,6 +155,13 @@ func (r *Recorder) Gauges(yield func(id ID, value float64, labels ...string)) {
 			yield(Leaderless, leaderless(s, m.since).Seconds(), m.election, m.key.candidate)
 		}
 	}
+}
+
+func flag(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 func (r *Recorder) list() []*member {

@@ -160,6 +160,7 @@ func TestLeaderlessTime(t *testing.T) {
 		}
 		time.Sleep(ttl)
 		synctest.Wait()
+		b.expectGauge(t, measure.Paused, "c", 1)
 		if got := b.gauge(measure.Leaderless, "c"); got < 5 || got > 10 {
 			t.Errorf("paused for 10 s, leaderless for %v", got)
 		}
@@ -169,6 +170,7 @@ func TestLeaderlessTime(t *testing.T) {
 		stop(t, c)
 		time.Sleep(ttl)
 		b.expectGauge(t, measure.Leaderless, "a", 0)
+		b.expectGauge(t, measure.Paused, "a", 0)
 		stop(t, a)
 	})
 	// A leader that is silent: leaderless begins when its lease has run out.

@@ -134,7 +134,7 @@ func TestAdaptersAgree(t *testing.T) {
 	if a, b := slices.Sorted(maps.Keys(ours)), slices.Sorted(maps.Keys(theirs)); !slices.Equal(a, b) {
 		t.Fatalf("Prometheus has\n%q\nOpenTelemetry has\n%q", a, b)
 	}
-	if len(ours) < 13 {
+	if len(ours) < 14 {
 		t.Errorf("only %d metrics were seen", len(ours))
 	}
 	for name, a := range ours {
