@@ -19,7 +19,7 @@ type contest struct {
 	candidates []*tenure.Candidate
 	stores     []Store
 	terms      chan begun // every term, as it begins
-	worked     atomic.Pointer[time.Time]
+	worked     atomic.Pointer[worked]
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
 }
@@ -31,6 +31,12 @@ const defaultPoll = tenure.DefaultTTL / 5
 type begun struct {
 	candidate int
 	at        time.Time
+}
+
+// worked is the end of a leader's work.
+type worked struct {
+	at    time.Time
+	cause error
 }
 
 // patience is how long a contest may take to have a leader, beyond what leases and polls allow.
@@ -70,8 +76,7 @@ func (r *rig) standing(
 func (c *contest) lead(term context.Context, candidate int) error {
 	c.terms <- begun{candidate, time.Now()}
 	<-term.Done()
-	now := time.Now()
-	c.worked.Store(&now)
+	c.worked.Store(&worked{time.Now(), context.Cause(term)})
 	return nil
 }
 
@@ -115,10 +120,11 @@ func (c *contest) handOver(ctx context.Context, leader int) (begun, time.Duratio
 	if err != nil {
 		return next, 0, err
 	}
+	end := c.worked.Load()
 	if err := <-resigned; err != nil {
-		return next, 0, fmt.Errorf("resigning: %w", err)
+		return next, 0, fmt.Errorf("resigning: %w; the term ended by itself: %w", err, end.cause)
 	}
-	return next, next.at.Sub(*c.worked.Load()), nil
+	return next, next.at.Sub(end.at), nil
 }
 
 // close ends the candidates and then their stores.

@@ -15,16 +15,16 @@ func (r *Report) writeCounts(w io.Writer) {
 	for _, result := range r.Results {
 		for _, name := range slices.Sorted(maps.Keys(result.Renewal.Cost)) {
 			if name != Connections {
-				t.add(result.Bed.Name, name, count(result.Renewal.Cost, name), count(result.Renewal.Bare, name))
+				t.add(result.Bed.Name, name, number(result.Renewal.Cost[name]), bare(result.Renewal.Bare, name))
 			}
 		}
 	}
 	t.write(w)
 }
 
-// count prints a count of one operation; no operation of the store is none at all.
-func count(counts Counts, name string) string {
-	if name == Requests && counts[name] == 0 {
+// bare prints a count of one bare operation. What is counted of the stores alone has none.
+func bare(counts Counts, name string) string {
+	if name == HotShare || name == Requests && counts[name] == 0 {
 		return none
 	}
 	return number(counts[name])
