@@ -14,6 +14,8 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/tenure-go/tenure/internal/testserver"
 )
 
 const (
@@ -256,17 +258,11 @@ func TestDeployedFilesAreWhole(t *testing.T) {
 	}
 }
 
-// promtool is Prometheus' own checker, from PATH or TENURE_SERVER_PROMTOOL. Without it the test is skipped: nothing of
-// it can be had as a library that would not move the versions of half the modules of the workspace.
+// promtool is Prometheus' own checker. Nothing of it can be had as a library that would not move the versions of half the
+// modules of the workspace.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
-	program := os.Getenv("TENURE_SERVER_PROMTOOL")
-	if program == "" {
-		var err error
-		if program, err = exec.LookPath("promtool"); err != nil {
-			t.Skip("promtool is not installed (apt-get install prometheus)")
-		}
-	}
+	program := testserver.Find(t, "promtool")
 	if out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput(); err != nil {
 		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
