@@ -68,25 +68,28 @@ func (m *crew) work(ctx context.Context, who int, term tenure.Term) error {
 	m.mu.Lock()
 	m.stays = append(m.stays, s)
 	m.mu.Unlock()
-	for {
-		now := time.Now()
-		if left := term.Remaining(); left > 0 {
-			m.mu.Lock()
-			if s.first.IsZero() {
-				s.first = time.Now()
-			}
-			s.last, s.remaining = now, left
-			m.mu.Unlock()
-		}
-		select {
-		case <-ctx.Done():
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			s.cause = context.Cause(ctx)
-			return nil
-		case <-time.After(time.Millisecond):
-		}
+	for ctx.Err() == nil {
+		m.trusts(s, term)
+		time.Sleep(time.Millisecond) // an interval is as exact as this
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.cause = context.Cause(ctx)
+	return nil
+}
+
+func (m *crew) trusts(s *stay, term tenure.Term) {
+	now := time.Now()
+	left := term.Remaining()
+	if left == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s.first.IsZero() {
+		s.first = time.Now()
+	}
+	s.last, s.remaining = now, left
 }
 
 // check looks for two leaders at once, and for tokens that were used twice.

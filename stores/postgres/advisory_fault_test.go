@@ -209,13 +209,12 @@ func TestAdvisoryLeavesThePoolAlone(t *testing.T) {
 	must(t, m.candidates[0].Resign(t.Context()))
 	m.after(token)
 	for _, s := range []*Advisory{a, b} {
-		for range 2 {
-			conn, err := s.table.pool.Acquire(t.Context())
-			must(t, err)
-			defer conn.Release()
-			if n := scalar[int](t, conn, `SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`); n > 0 {
+		for _, conn := range s.table.pool.AcquireAllIdle(t.Context()) {
+			const text = `SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`
+			if n := scalar[int](t, conn, text); n > 0 {
 				t.Errorf("a connection of the pool holds %d advisory locks", n)
 			}
+			conn.Release()
 		}
 	}
 }
