@@ -1,6 +1,7 @@
 package tenure
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -65,22 +66,12 @@ func (r Record) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads the wire format. Text that is not a record of this format is an error: it is never guessed at.
 func (r *Record) UnmarshalJSON(text []byte) error {
-	var wire wireRecord
-	if err := json.Unmarshal(text, &wire); err != nil {
+	wire, extra, err := readWire(text)
+	if err != nil {
 		return fmt.Errorf("tenure: not an election's record: %w", err)
 	}
 	if err := wire.check(); err != nil {
 		return err
-	}
-	var extra map[string]json.RawMessage
-	if err := json.Unmarshal(text, &extra); err != nil {
-		return fmt.Errorf("tenure: not an election's record: %w", err)
-	}
-	for _, name := range wireNames {
-		delete(extra, name)
-	}
-	if len(extra) == 0 {
-		extra = nil
 	}
 	*r = Record{
 		Token: wire.Token, Leader: wire.Leader, Session: wire.Session,
@@ -89,6 +80,30 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 		Pause: wire.Pause, ElectedAt: wire.ElectedAt, RenewedAt: wire.RenewedAt, Extra: extra,
 	}
 	return nil
+}
+
+// readWire reads the fields of the format, and all others only if there are any: that takes as long again, and whoever
+// stands by in a herd reads every record.
+func readWire(text []byte) (wire wireRecord, extra map[string]json.RawMessage, err error) {
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&wire); err == nil && int(strict.InputOffset()) == len(text) {
+		return wire, nil, nil
+	}
+	wire = wireRecord{}
+	if err := json.Unmarshal(text, &wire); err != nil {
+		return wire, nil, err
+	}
+	if err := json.Unmarshal(text, &extra); err != nil {
+		return wire, nil, err
+	}
+	for _, name := range wireNames {
+		delete(extra, name)
+	}
+	if len(extra) == 0 {
+		extra = nil
+	}
+	return wire, extra, nil
 }
 
 func (w wireRecord) check() error {
