@@ -120,6 +120,7 @@ func TestSoundStores(t *testing.T) {
 		"plain":  func(store *memory.Store) tenure.Store { return struct{ tenure.Store }{store} },
 		"coarse": func(store *memory.Store) tenure.Store { return coarse{store} },
 		"faulty": func(store *memory.Store) tenure.Store { return NewFaulty(store) },
+		"slow":   func(store *memory.Store) tenure.Store { return slow{store, make(chan struct{}, 1)} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, failure := range verdicts(t, func() subject {
@@ -141,5 +142,20 @@ func (s coarse) CompareAndSwap(
 	ctx context.Context, election string, old tenure.Version, record tenure.Record,
 ) (tenure.Snapshot, error) {
 	record.TTL = record.TTL.Truncate(time.Minute)
+	return s.Store.CompareAndSwap(ctx, election, old, record)
+}
+
+// slow writes one record at a time, each for so long that a crowd takes minutes, and no call of it more than seconds.
+type slow struct {
+	*memory.Store
+	turn chan struct{}
+}
+
+func (s slow) CompareAndSwap(
+	ctx context.Context, election string, old tenure.Version, record tenure.Record,
+) (tenure.Snapshot, error) {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	time.Sleep(time.Second)
 	return s.Store.CompareAndSwap(ctx, election, old, record)
 }

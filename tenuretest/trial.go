@@ -58,9 +58,7 @@ func (c *trial) check() {
 
 // currentFloor loads the token floor. An error is left to the rules about Load: here the floor is then zero.
 func (c *trial) currentFloor() uint64 {
-	ctx, cancel := c.limit()
-	defer cancel()
-	missing, _ := c.store.Load(ctx, c.name())
+	missing, _ := c.look(c.store, c.name())
 	return missing.Record.Token
 }
 
@@ -88,13 +86,18 @@ func (c *trial) load(election string) tenure.Snapshot {
 
 func (c *trial) loadFrom(store tenure.Store, election string) tenure.Snapshot {
 	c.Helper()
-	ctx, cancel := c.limit()
-	defer cancel()
-	snapshot, err := store.Load(ctx, election)
+	snapshot, err := c.look(store, election)
 	if err != nil {
 		c.fail("Load(%q) returned the error %v", election, err)
 	}
 	return snapshot
+}
+
+// look loads once, in any goroutine.
+func (c *trial) look(store tenure.Store, election string) (tenure.Snapshot, error) {
+	ctx, cancel := c.limit()
+	defer cancel()
+	return store.Load(ctx, election)
 }
 
 // try swaps once, apart from refusals that ask for another attempt: every store may be busy.
