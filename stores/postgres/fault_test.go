@@ -96,6 +96,7 @@ func openProxy(t testing.TB, url string) (*tcpproxy.Proxy, string) {
 // updates matches a request that replaces a record, unless it was prepared.
 func updates(request []byte) bool { return bytes.Contains(request, []byte("UPDATE ")) }
 
+// Story 24: the reply is lost after the commit. The outcome is unknown, and a look settles it.
 func TestReplyLostAfterCommit(t *testing.T) {
 	proxy, url := openProxy(t, server(t))
 	s := openStore(t, url+"&default_query_exec_mode=exec")
@@ -138,6 +139,7 @@ func TestLeaderSurvivesLostReplies(t *testing.T) {
 	}
 }
 
+// Story 12: a connection that stands open and carries nothing.
 func TestHalfOpenConnection(t *testing.T) {
 	url := server(t)
 	proxy, through := openProxy(t, url)
@@ -156,6 +158,7 @@ func TestHalfOpenConnection(t *testing.T) {
 	m.handsOver(m.candidates[1], higher.Token)
 }
 
+// Story 11: the pool recycles connections under the leader, who holds nothing in them.
 func TestPoolReplacesItsConnectionsEverySecond(t *testing.T) {
 	url := server(t) + "&pool_max_conn_lifetime=1s&pool_health_check_period=200ms"
 	one, two := openStore(t, url), openStore(t, url)
@@ -185,6 +188,7 @@ func startPair(t *testing.T) (primary, standby *testserver.Postgres, url string)
 		"&target_session_attrs=read-write", host, host, port, other)
 }
 
+// Story 13: the database fails over; the pool leaves the dead primary.
 func TestStandbyPromotedAfterThePrimaryDied(t *testing.T) {
 	t.Parallel()
 	primary, standby, url := startPair(t)
@@ -203,7 +207,7 @@ AND renewed_at > clock_timestamp() - interval '500 ms'`) == 1
 	m.handsOver(c, now)
 }
 
-// The old primary stays up and takes no writes any more: connections to it work, and are of no use.
+// Story 13: the old primary stays up and takes no writes any more: connections to it work, and are of no use.
 func TestStandbyPromotedBesideThePrimary(t *testing.T) {
 	t.Parallel()
 	primary, standby, url := startPair(t)

@@ -17,7 +17,7 @@ func behind(t *testing.T, url, mode string, settings ...string) string {
 	return strings.Replace(url, shared.server.Addr, pooler.Addr, 1)
 }
 
-// Behind a pooler in transaction mode no session is one's own: notifications never arrive, and prepared statements are
+// Stories 1 and 11: behind a pooler in transaction mode no session is one's own: notifications never arrive, and prepared statements are
 // lost (to pgbouncer before 1.21). Both are noticed, and everything works without.
 func TestTransactionPooler(t *testing.T) {
 	url := server(t)
