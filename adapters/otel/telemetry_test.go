@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/tenure-go/tenure"
 	tenureotel "github.com/tenure-go/tenure/adapters/otel"
 	"github.com/tenure-go/tenure/memory"
+	"github.com/tenure-go/tenure/tenuretest"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
@@ -29,39 +29,9 @@ const (
 	name = "billing"
 )
 
-var errAway = errors.New("the store is away")
-
-// away is a store that pushes nothing and can be cut off.
-type away struct {
-	tenure.Store
-	mu   sync.Mutex
-	down bool
-}
-
-func (a *away) cut(down bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.down = down
-}
-
-func (a *away) Load(ctx context.Context, election string) (tenure.Snapshot, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.down {
-		return tenure.Snapshot{}, errAway
-	}
-	return a.Store.Load(ctx, election)
-}
-
-func (a *away) CompareAndSwap(
-	ctx context.Context, election string, old tenure.Version, r tenure.Record,
-) (tenure.Snapshot, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.down {
-		return tenure.Snapshot{}, errAway
-	}
-	return a.Store.CompareAndSwap(ctx, election, old, r)
+// polled returns a store that pushes nothing, and that can be cut off.
+func polled(store tenure.Store) tenuretest.Faulty {
+	return tenuretest.NewFaulty(struct{ tenure.Store }{store})
 }
 
 // bed is a store and telemetry that is read by hand, in a bubble.
@@ -163,11 +133,11 @@ func series(name string, set attribute.Set) string {
 
 func TestMetrics(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bed) {
-		store := &away{Store: b.store}
+		store := polled(b.store)
 		a := b.start(t, store, "a", tenure.WithRenewInterval(ttl/4))
 		c := b.start(t, b.store, "c")
 		time.Sleep(ttl / 4)
-		store.cut(true)
+		store.Inject(tenuretest.LoseRequest())
 		time.Sleep(2*ttl - ttl/4)
 		values, units := b.read(t)
 		for want, value := range map[string]float64{
@@ -206,7 +176,7 @@ func TestMetrics(t *testing.T) {
 				t.Errorf("the unit of %s is %q, want %q", metric, units[metric], want)
 			}
 		}
-		store.cut(false)
+		store.Heal()
 		stop(t, a)
 		stop(t, c)
 		b.Remove(a)
@@ -245,7 +215,7 @@ func (b *bed) find(t *testing.T, name string, attributes ...attribute.KeyValue) 
 func TestTermsAreSpans(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bed) {
 		begun := time.Now()
-		store := &away{Store: b.store}
+		store := polled(b.store)
 		a := b.start(t, store, "a", tenure.WithRenewInterval(ttl/4))
 		time.Sleep(ttl)
 		if err := a.Resign(context.Background()); err != nil {
@@ -258,20 +228,20 @@ func TestTermsAreSpans(t *testing.T) {
 			t.Errorf("a term that was ended on purpose: from %v to %v, %v", span.StartTime, span.EndTime, span.Status)
 		}
 		time.Sleep(2 * ttl) // it stands again
-		store.cut(true)
+		store.Inject(tenuretest.LoseRequest())
 		time.Sleep(ttl)
 		span = b.find(t, "tenure.term", attribute.Int64("tenure.token", 2), attribute.String("tenure.end.reason", "lease_expired"))
 		if span.Status.Code != codes.Error || len(span.Events) == 0 {
 			t.Errorf("a term that was lost: %v, events %v", span.Status, span.Events)
 		}
-		store.cut(false)
+		store.Heal()
 		stop(t, a)
 	})
 }
 
 func TestCallsAreSpansLinkedToTheirTerm(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bed) {
-		store := &away{Store: b.store}
+		store := polled(b.store)
 		ctx, startup := b.tracers.Tracer("program").Start(context.Background(), "startup")
 		c, err := tenure.New(b.Store(store), name, tenure.WithID("a"), tenure.WithRenewInterval(ttl/4), b.Observe())
 		if err != nil {
@@ -289,10 +259,10 @@ func TestCallsAreSpansLinkedToTheirTerm(t *testing.T) {
 		b.spans.Reset()
 		time.Sleep(ttl / 4)
 		renewal := b.find(t, "tenure.store.compare_and_swap", attribute.String("tenure.store.outcome", "ok"))
-		store.cut(true)
+		store.Inject(tenuretest.LoseRequest())
 		time.Sleep(ttl / 4)
 		failed := b.find(t, "tenure.store.compare_and_swap", attribute.String("tenure.store.outcome", "unknown"))
-		store.cut(false)
+		store.Heal()
 		stop(t, c)
 		term := b.find(t, "tenure.term")
 		for what, span := range map[string]tracetest.SpanStub{"renewal": renewal, "failed": failed} {

@@ -19,6 +19,7 @@ import (
 	"github.com/tenure-go/tenure"
 	tenureprom "github.com/tenure-go/tenure/adapters/prometheus"
 	"github.com/tenure-go/tenure/memory"
+	"github.com/tenure-go/tenure/tenuretest"
 )
 
 var update = flag.Bool("update", false, "write testdata anew")
@@ -28,39 +29,9 @@ const (
 	name = "billing"
 )
 
-// away is a store that pushes nothing and can be cut off.
-type away struct {
-	tenure.Store
-	mu   sync.Mutex
-	down bool
-}
-
-var errAway = errors.New("the store is away")
-
-func (a *away) cut(down bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.down = down
-}
-
-func (a *away) Load(ctx context.Context, election string) (tenure.Snapshot, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.down {
-		return tenure.Snapshot{}, errAway
-	}
-	return a.Store.Load(ctx, election)
-}
-
-func (a *away) CompareAndSwap(
-	ctx context.Context, election string, old tenure.Version, r tenure.Record,
-) (tenure.Snapshot, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.down {
-		return tenure.Snapshot{}, errAway
-	}
-	return a.Store.CompareAndSwap(ctx, election, old, r)
+// polled returns a store that pushes nothing, and that can be cut off.
+func polled(store tenure.Store) tenuretest.Faulty {
+	return tenuretest.NewFaulty(struct{ tenure.Store }{store})
 }
 
 // start has a measured candidate stand.
@@ -113,13 +84,13 @@ func TestExposition(t *testing.T) {
 		inner := memory.New()
 		m, registry := tenureprom.New(), prometheus.NewRegistry()
 		registry.MustRegister(m)
-		store := &away{Store: inner}
+		store := polled(inner)
 		a := start(t, m, store, "a", tenure.WithRenewInterval(ttl/4))
 		b := start(t, m, inner, "b", tenure.WithRenewInterval(ttl/4))
 		time.Sleep(ttl / 4)
-		store.cut(true)
+		store.Inject(tenuretest.LoseRequest())
 		time.Sleep(2 * ttl)
-		store.cut(false)
+		store.Heal()
 		time.Sleep(ttl / 2)
 		if err := b.Resign(context.Background()); err != nil {
 			t.Fatal(err)
