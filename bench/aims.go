@@ -34,6 +34,7 @@ func (r *Result) findings() []Finding {
 		}
 	}
 	all = append(all, r.loadFindings()...)
+	all = append(all, r.lostFindings()...)
 	all = append(all, r.herdFindings()...)
 	return append(all, r.failOverFindings()...)
 }
@@ -47,7 +48,7 @@ func (r *Result) loadFindings() []Finding {
 }
 
 func (r *Result) herdFindings() []Finding {
-	if r.Herd == nil || !r.Pushes {
+	if r.Herd == nil || !r.Pushes || r.Herd.Changes == 0 {
 		return nil
 	}
 	h := r.Herd
@@ -62,6 +63,21 @@ func (r *Result) herdFindings() []Finding {
 			fmt.Sprint(h.MostRejected), h.MostRejected < h.Candidates,
 		},
 	}
+}
+
+// lostFindings are of terms that ended by themselves, if there were any.
+func (r *Result) lostFindings() []Finding {
+	lost := 0
+	for _, h := range r.HandOver {
+		lost += len(h.Lost)
+	}
+	if r.Herd != nil {
+		lost += len(r.Herd.Lost)
+	}
+	if lost == 0 {
+		return nil
+	}
+	return []Finding{{r.Bed.Name, "terms that ended by themselves", "0", fmt.Sprint(lost), false}}
 }
 
 // failOverFindings compares with what the protocol promises: the TTL and two round trips, and a poll interval where

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,7 @@ func TestFindings(t *testing.T) {
 		"requests of a follower":           func(r *Result) { r.Load.Counts[Requests] = 19 },
 		"accepted writes":                  func(r *Result) { r.Herd.Accepted = 5 },
 		"rejected writes":                  func(r *Result) { r.Herd.MostRejected = 500 },
+		"terms that ended by themselves":   func(r *Result) { r.Herd.Lost = []error{&lostError{errors.New("revoked")}} },
 		"TTLs in a fail-over":              func(r *Result) { r.FailOver.Gap[1] = 1020 * time.Millisecond },
 	} {
 		result := sampleResult()

@@ -111,7 +111,13 @@ func (c *contest) next(ctx context.Context, within time.Duration) (begun, error)
 	}
 }
 
-// handOver has the leader resign, and waits for the next term. It returns how long nobody worked.
+// lostError says that a term ended by itself.
+type lostError struct{ cause error }
+
+func (e *lostError) Error() string { return fmt.Sprintf("the term ended by itself: %v", e.cause) }
+
+// handOver has the leader resign, and waits for the next term. It returns how long nobody worked. The error is a
+// lostError, beside the next term, if the leader's had ended before it could resign.
 func (c *contest) handOver(ctx context.Context, leader int) (begun, time.Duration, error) {
 	c.trace.reset()
 	resigned := make(chan error, 1)
@@ -121,8 +127,11 @@ func (c *contest) handOver(ctx context.Context, leader int) (begun, time.Duratio
 		return next, 0, err
 	}
 	end := c.worked.Load()
-	if err := <-resigned; err != nil {
-		return next, 0, fmt.Errorf("resigning: %w; the term ended by itself: %w", err, end.cause)
+	switch err := <-resigned; {
+	case errors.Is(err, tenure.ErrNotLeader):
+		return next, 0, &lostError{end.cause}
+	case err != nil:
+		return next, 0, fmt.Errorf("resigning: %w", err)
 	}
 	return next, next.at.Sub(end.at), nil
 }

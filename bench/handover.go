@@ -21,6 +21,8 @@ type HandOver struct {
 	Bid  Series
 	// Own is what remains.
 	Own Series
+	// Lost are the ends of terms that ended by themselves, and are not among the hand-overs.
+	Lost []error
 	// Poll is the interval of candidates that poll, zero if the store pushes.
 	Poll time.Duration
 }
@@ -69,10 +71,14 @@ func (h *handOver) sample(ctx context.Context) error {
 		return err
 	}
 	next, gap, err := h.contest.handOver(ctx, h.leader)
+	h.leader = next.candidate
+	if lost := (*lostError)(nil); errors.As(err, &lost) {
+		h.result.Lost = append(h.result.Lost, lost)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	h.leader = next.candidate
 	h.result.Gap = append(h.result.Gap, gap)
 	if err := h.contest.settle(ctx); err != nil { // the reply to the bid may come after the watch has told of it
 		return err

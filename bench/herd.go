@@ -18,6 +18,8 @@ type Herd struct {
 	Rejected, MostRejected int
 	// Loads are reads of the record, Failed what failed otherwise than by losing.
 	Loads, Failed int
+	// Lost are the ends of terms that ended by themselves, and are not among the changes.
+	Lost []error
 	// Counts are the server's, nil if it does not count.
 	Counts Counts
 }
@@ -41,10 +43,6 @@ func (r *rig) measureHerd(ctx context.Context, candidates, processes, changes in
 			if leader, err = herd.change(ctx, contest, leader); err != nil {
 				return err
 			}
-			if err := contest.settle(ctx); err != nil {
-				return err
-			}
-			herd.add(contest.trace)
 		}
 		return nil
 	})
@@ -53,8 +51,19 @@ func (r *rig) measureHerd(ctx context.Context, candidates, processes, changes in
 
 func (h *Herd) change(ctx context.Context, c *contest, leader begun) (begun, error) {
 	next, gap, err := c.handOver(ctx, leader.candidate)
+	if lost := (*lostError)(nil); errors.As(err, &lost) {
+		h.Lost = append(h.Lost, lost)
+		return next, c.settle(ctx)
+	}
+	if err != nil {
+		return next, err
+	}
+	if err := c.settle(ctx); err != nil {
+		return next, err
+	}
 	h.Gap = append(h.Gap, gap)
-	return next, err
+	h.add(c.trace)
+	return next, nil
 }
 
 // add adds the calls of one change.

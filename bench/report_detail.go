@@ -64,12 +64,28 @@ func (r *Report) writeStores(w io.Writer) {
 	}
 	t.write(w)
 	for _, result := range r.Results {
+		result.writeLost(w)
 		for _, problem := range result.Problems {
 			fmt.Fprintf(w, "- %s could not be measured in full: %s\n", result.Bed.Name, problem)
 		}
 	}
 	for _, skipped := range r.Skipped {
 		fmt.Fprintf(w, "- not measured: %s\n", skipped)
+	}
+}
+
+// writeLost tells of terms that ended though nobody ended them.
+func (r *Result) writeLost(w io.Writer) {
+	for _, h := range r.HandOver {
+		for _, lost := range h.Lost {
+			fmt.Fprintf(w, "- %s, among %d: %v\n", r.Bed.Name, h.Candidates, lost)
+		}
+	}
+	if r.Herd == nil {
+		return
+	}
+	for _, lost := range r.Herd.Lost {
+		fmt.Fprintf(w, "- %s, among %d: %v\n", r.Bed.Name, r.Herd.Candidates, lost)
 	}
 }
 
