@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/objectstore"
 	"github.com/tenure-go/tenure/internal/testserver"
 	"github.com/tenure-go/tenure/tenuretest"
 )
@@ -17,7 +18,7 @@ func TestConformance(t *testing.T) {
 	open := func(t *testing.T) tenure.Store { return openStore(t, server, server.Addr) }
 	remove := func(t *testing.T, election string) {
 		// The names that the kit deletes need no escaping.
-		name := defaultPrefix + "elections/" + election + ".json"
+		name := objectstore.DefaultPrefix + "elections/" + election + ".json"
 		if _, err := client(t, server, server.Addr).NewBlobClient(name).Delete(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}

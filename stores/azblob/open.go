@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
@@ -14,6 +13,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/objectstore"
+	"github.com/tenure-go/tenure/internal/storeurl"
 )
 
 // Open returns the store at a URL, with a client of its own, once the service has shown that it honours conditions:
@@ -121,63 +122,25 @@ func (l location) url() string {
 }
 
 func parse(rawURL string) (location, error) {
-	u, err := url.Parse(rawURL)
-	if err != nil || u.Scheme != "azblob" || u.Host == "" || u.User != nil || u.Port() != "" || u.Fragment != "" {
-		// The URL is not repeated: there may be a signature in it.
-		return location{}, fmt.Errorf("%w: want azblob://ACCOUNT/CONTAINER[/PREFIX][?PARAMETERS]", tenure.ErrConfig)
+	u, err := objectstore.ParseURL(rawURL, "azblob", "azblob://ACCOUNT/CONTAINER[/PREFIX][?PARAMETERS]")
+	if err != nil {
+		return location{}, err
 	}
 	name, path, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 	if name == "" {
 		return location{}, fmt.Errorf("%w: no container is named: want azblob://ACCOUNT/CONTAINER", tenure.ErrConfig)
 	}
-	at := location{account: u.Host, container: name, prefix: prefixOf(path)}
-	query, err := url.ParseQuery(u.RawQuery)
+	parameters, err := storeurl.Parameters(u.RawQuery, "create", "endpoint", "lease-blob", "sas")
 	if err != nil {
-		return location{}, fmt.Errorf("%w: the parameters of the URL cannot be read", tenure.ErrConfig)
+		return location{}, fmt.Errorf("%w: %w (the value of sas has to be escaped)", tenure.ErrConfig, err)
 	}
-	for name, values := range query {
-		if len(values) > 1 {
-			return location{}, fmt.Errorf("%w: parameter %q of the URL is repeated", tenure.ErrConfig, name)
-		}
-		if err := at.set(name, values[0]); err != nil {
-			return location{}, err
-		}
+	create, err := storeurl.Bool(parameters, "create")
+	if err != nil {
+		return location{}, fmt.Errorf("%w: %w", tenure.ErrConfig, err)
 	}
-	return at, nil
-}
-
-func prefixOf(path string) string {
-	name := strings.Trim(path, "/")
-	if name == "" {
-		return defaultPrefix
+	at := location{
+		account: u.Host, container: name, prefix: storeurl.Prefix(path, objectstore.DefaultPrefix), create: create,
+		endpoint: parameters["endpoint"], sas: parameters["sas"], leaseBlob: parameters["lease-blob"],
 	}
-	return name + "/"
-}
-
-func (l *location) set(name, value string) (err error) {
-	switch name {
-	case "sas":
-		l.sas = value
-	case "lease-blob":
-		l.leaseBlob = value
-	case "create":
-		if l.create, err = strconv.ParseBool(value); err != nil {
-			return fmt.Errorf("%w: create %q: want true or false", tenure.ErrConfig, value)
-		}
-	case "endpoint":
-		l.endpoint = value
-		return checkEndpoint(value)
-	default:
-		return fmt.Errorf("%w: parameter %q of the URL is unknown; there are create, endpoint, lease-blob and sas, whose "+
-			"value has to be escaped", tenure.ErrConfig, name)
-	}
-	return nil
-}
-
-func checkEndpoint(value string) error {
-	u, err := url.Parse(value)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-		return fmt.Errorf("%w: endpoint: want a URL with http or https, without credentials", tenure.ErrConfig)
-	}
-	return nil
+	return at, objectstore.CheckEndpoint(at.endpoint)
 }

@@ -6,13 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/objectstore"
 )
-
-// defaultPrefix is that of blobs' names without [WithPrefix].
-const defaultPrefix = "tenure/"
-
-// prefixLimit leaves room for a name of 255 bytes, all of them escaped, in a blob's name of 1024 characters.
-const prefixLimit = 200
 
 // Option configures a [Store].
 type Option interface{ apply(*config) }
@@ -44,7 +39,7 @@ func WithCreate(create bool) Option { return option(func(c *config) { c.create =
 func WithBlobLease(blob string) Option { return option(func(c *config) { c.leaseBlob = blob }) }
 
 func newConfig(options []Option) (config, error) {
-	c := config{prefix: defaultPrefix}
+	c := config{prefix: objectstore.DefaultPrefix}
 	for _, o := range options {
 		if o != nil {
 			o.apply(&c)
@@ -54,17 +49,10 @@ func newConfig(options []Option) (config, error) {
 }
 
 func (c config) check() error {
-	if len(c.leaseBlob) > prefixLimit || !utf8.ValidString(c.leaseBlob) || strings.HasPrefix(c.leaseBlob, "/") {
+	const limit = objectstore.PrefixLimit
+	if len(c.leaseBlob) > limit || !utf8.ValidString(c.leaseBlob) || strings.HasPrefix(c.leaseBlob, "/") {
 		return fmt.Errorf("%w: the blob of the lease, %q: want at most %d bytes that do not begin with a slash",
-			tenure.ErrConfig, c.leaseBlob, prefixLimit)
+			tenure.ErrConfig, c.leaseBlob, limit)
 	}
-	if c.prefix == "" {
-		return nil
-	}
-	if len(c.prefix) > prefixLimit || strings.HasPrefix(c.prefix, "/") || !strings.HasSuffix(c.prefix, "/") ||
-		!utf8.ValidString(c.prefix) {
-		return fmt.Errorf("%w: prefix %q: want at most %d bytes that end in a slash and do not begin with one",
-			tenure.ErrConfig, c.prefix, prefixLimit)
-	}
-	return nil
+	return objectstore.CheckPrefix(c.prefix)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bradfitz/gomemcache/memcache"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storeurl"
 )
 
 const defaultPort = "11211"
@@ -112,20 +113,12 @@ func parse(rawURL string) (location, error) {
 		return location{}, fmt.Errorf("%w: want memcached://HOST[:PORT][,HOST[:PORT]…][/PREFIX][?timeout=500ms], "+
 			"without a user or password, which this store has no use for", tenure.ErrConfig)
 	}
-	at := location{prefix: prefixOf(tail.Path)}
+	at := location{prefix: storeurl.Prefix(tail.Path, defaultPrefix)}
 	if at.servers, err = serversOf(rest[:end]); err != nil {
 		return location{}, err
 	}
 	at.timeout, err = timeoutOf(tail.RawQuery)
 	return at, err
-}
-
-func prefixOf(path string) string {
-	name := strings.Trim(path, "/")
-	if name == "" {
-		return defaultPrefix
-	}
-	return name + "/"
 }
 
 // serversOf sorts the servers, since a key's server is found by its place in the list.
@@ -149,19 +142,17 @@ func serversOf(hosts string) ([]string, error) {
 }
 
 func timeoutOf(rawQuery string) (time.Duration, error) {
-	query, err := url.ParseQuery(rawQuery)
+	parameters, err := storeurl.Parameters(rawQuery, "timeout")
 	if err != nil {
-		return 0, fmt.Errorf("%w: the parameters of the URL: %w", tenure.ErrConfig, err)
+		return 0, fmt.Errorf("%w: %w", tenure.ErrConfig, err)
 	}
-	timeout := memcache.DefaultTimeout
-	for name, values := range query {
-		if name != "timeout" || len(values) > 1 {
-			return 0, fmt.Errorf("%w: parameter %q of the URL is unknown or repeated; there is timeout", tenure.ErrConfig, name)
-		}
-		timeout, err = time.ParseDuration(values[0])
-		if err != nil || timeout <= 0 {
-			return 0, fmt.Errorf("%w: timeout %q: want a duration above zero such as 500ms", tenure.ErrConfig, values[0])
-		}
+	text, ok := parameters["timeout"]
+	if !ok {
+		return memcache.DefaultTimeout, nil
+	}
+	timeout, err := time.ParseDuration(text)
+	if err != nil || timeout <= 0 {
+		return 0, fmt.Errorf("%w: timeout %q: want a duration above zero such as 500ms", tenure.ErrConfig, text)
 	}
 	return timeout, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storeurl"
 )
 
 // How the connection that Open makes finds out that a server does not answer, and looks for another.
@@ -164,7 +164,7 @@ func parse(rawURL string) (*address, error) {
 	case u.Fragment != "":
 		return nil, fmt.Errorf("%s: the fragment #%s means nothing; in a password, write %%23", a.shown, "…")
 	}
-	query, err := a.query(u)
+	query, err := storeurl.Parameters(u.RawQuery, parameters...)
 	if err == nil {
 		err = a.read(u, query)
 	}
@@ -172,27 +172,6 @@ func parse(rawURL string) (*address, error) {
 		return nil, fmt.Errorf("%s: %w", a.shown, err)
 	}
 	return a, nil
-}
-
-// query refuses parameters that there are not, or that are given twice.
-func (a *address) query(u *url.URL) (map[string]string, error) {
-	values, err := url.ParseQuery(u.RawQuery)
-	if err != nil {
-		return nil, errors.New("the parameters cannot be read")
-	}
-	query := make(map[string]string)
-	for name, given := range values {
-		switch {
-		case !slices.Contains(parameters, name):
-			return nil, fmt.Errorf("there is no parameter %q; known: %s", name, strings.Join(parameters, ", "))
-		case len(given) > 1:
-			return nil, fmt.Errorf("the parameter %q is given more than once", name)
-		case given[0] == "":
-			return nil, fmt.Errorf("the parameter %q is empty", name)
-		}
-		query[name] = given[0]
-	}
-	return query, nil
 }
 
 func (a *address) read(u *url.URL, query map[string]string) error {

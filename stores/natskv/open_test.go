@@ -36,7 +36,7 @@ func TestWrongURLs(t *testing.T) {
 		"nats://host/a/b":                       `the bucket "a/b"`,
 		"nats://host/a.b":                       `the bucket "a.b"`,
 		"nats://host/b?replica=3":               `no parameter "replica"`,
-		"nats://host/b?replicas=3&replicas=3":   "more than once",
+		"nats://host/b?replicas=3&replicas=3":   "repeated",
 		"nats://host/b?replicas=":               "is empty",
 		"nats://host/b?replicas=many":           "want a number",
 		"nats://host/b?replicas=0":              "between 1 and 5",

@@ -170,7 +170,7 @@ func TestRefusedURLs(t *testing.T) {
 		"redis+sentinel://:hunter2@host":                                   "MASTER",
 		"redis://:hunter2@host?pool=3":                                     `"pool"`,
 		"redis://:hunter2@host?password=hunter2":                           `"password"`,
-		"redis://:hunter2@host?prefix=a&prefix=b":                          "2 times",
+		"redis://:hunter2@host?prefix=a&prefix=b":                          "repeated",
 		"redis://:hunter2@host?prefix=":                                    "empty",
 		"redis://:hunter2@host?prefix=%7Ba%7D":                             "braces",
 		"redis://:hunter2@host?prefix=%zz":                                 "percent-encode",

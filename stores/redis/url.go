@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storeurl"
 )
 
 // defaultReplicaTimeout is that of replicas without the parameter replica_timeout.
@@ -161,10 +162,11 @@ var parameterNames = []string{
 }
 
 func (l *location) setParameters(rawQuery string, secure bool) error {
-	p, err := readParameters(rawQuery)
+	read, err := storeurl.Parameters(rawQuery, parameterNames...)
 	if err != nil {
-		return err
+		return refused("%w", err)
 	}
+	p := parameters(read)
 	l.user.file = p["password_file"]
 	if l.user.file != "" && l.user.password != "" {
 		return refused("there is a password in the URL and a password_file: want one of them")
@@ -183,26 +185,6 @@ func (l *location) setParameters(rawQuery string, secure bool) error {
 	}
 	l.options, err = p.options()
 	return err
-}
-
-func readParameters(rawQuery string) (parameters, error) {
-	query, err := url.ParseQuery(rawQuery)
-	if err != nil {
-		return nil, refused("the parameters of the URL cannot be read: percent-encode %%, & and ;")
-	}
-	p := parameters{}
-	for name, values := range query {
-		switch {
-		case !slices.Contains(parameterNames, name):
-			return nil, refused("unknown parameter %q of the URL; there are %s", name, strings.Join(parameterNames, ", "))
-		case len(values) > 1:
-			return nil, refused("parameter %q of the URL is there %d times", name, len(values))
-		case values[0] == "":
-			return nil, refused("parameter %q of the URL is empty", name)
-		}
-		p[name] = values[0]
-	}
-	return p, nil
 }
 
 func (l *location) setSentinel(p parameters) error {

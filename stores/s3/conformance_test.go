@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/objectstore"
 	"github.com/tenure-go/tenure/internal/testserver"
 	"github.com/tenure-go/tenure/tenuretest"
 )
@@ -22,7 +23,7 @@ func TestConformance(t *testing.T) {
 	open := func(t *testing.T) tenure.Store { return openStore(t, server, server.Endpoint()) }
 	remove := func(t *testing.T, election string) {
 		// The names that the kit deletes need no escaping.
-		if err := os.Remove(filepath.Join(server.Dir, defaultPrefix, "elections", election+".json")); err != nil {
+		if err := os.Remove(filepath.Join(server.Dir, objectstore.DefaultPrefix, "elections", election+".json")); err != nil {
 			t.Fatal(err)
 		}
 	}

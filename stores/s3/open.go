@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/objectstore"
+	"github.com/tenure-go/tenure/internal/storeurl"
 )
 
 // Open returns the store at a URL, with a client of its own, once the server has shown that it honours conditions:
@@ -86,61 +85,25 @@ func (l location) configure(o *s3.Options) {
 	}
 }
 
+// form is that of URLs. Somebody may have put a key into one.
+const form = "s3://BUCKET[/PREFIX][?PARAMETERS], without credentials, which come from the environment"
+
 func parse(rawURL string) (location, error) {
-	u, err := url.Parse(rawURL)
-	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.Port() != "" || u.Fragment != "" {
-		// The URL is not repeated: somebody may have put a key into it.
-		return location{}, fmt.Errorf("%w: want s3://BUCKET[/PREFIX][?PARAMETERS], without credentials, which come from the "+
-			"environment", tenure.ErrConfig)
-	}
-	at := location{bucket: u.Host, prefix: prefixOf(u.Path)}
-	query, err := url.ParseQuery(u.RawQuery)
+	u, err := objectstore.ParseURL(rawURL, "s3", form)
 	if err != nil {
-		return location{}, fmt.Errorf("%w: the parameters of the URL: %w", tenure.ErrConfig, err)
+		return location{}, err
 	}
-	for name, values := range query {
-		if len(values) > 1 {
-			return location{}, fmt.Errorf("%w: parameter %q of the URL is repeated", tenure.ErrConfig, name)
-		}
-		if err := at.set(name, values[0]); err != nil {
-			return location{}, err
-		}
+	parameters, err := storeurl.Parameters(u.RawQuery, "region", "endpoint", "path-style", "profile")
+	if err != nil {
+		return location{}, fmt.Errorf("%w: %w", tenure.ErrConfig, err)
 	}
-	return at, nil
-}
-
-func prefixOf(path string) string {
-	name := strings.Trim(path, "/")
-	if name == "" {
-		return defaultPrefix
+	pathStyle, err := storeurl.Bool(parameters, "path-style")
+	if err != nil {
+		return location{}, fmt.Errorf("%w: %w", tenure.ErrConfig, err)
 	}
-	return name + "/"
-}
-
-func (l *location) set(name, value string) (err error) {
-	switch name {
-	case "region":
-		l.region = value
-	case "profile":
-		l.profile = value
-	case "path-style":
-		if l.pathStyle, err = strconv.ParseBool(value); err != nil {
-			return fmt.Errorf("%w: path-style %q: want true or false", tenure.ErrConfig, value)
-		}
-	case "endpoint":
-		l.endpoint = value
-		return checkEndpoint(value)
-	default:
-		return fmt.Errorf("%w: parameter %q of the URL is unknown; there are region, endpoint, path-style and profile",
-			tenure.ErrConfig, name)
+	at := location{
+		bucket: u.Host, prefix: storeurl.Prefix(u.Path, objectstore.DefaultPrefix), region: parameters["region"],
+		endpoint: parameters["endpoint"], profile: parameters["profile"], pathStyle: pathStyle,
 	}
-	return nil
-}
-
-func checkEndpoint(value string) error {
-	u, err := url.Parse(value)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return fmt.Errorf("%w: endpoint: want a URL with http or https and no credentials", tenure.ErrConfig)
-	}
-	return nil
+	return at, objectstore.CheckEndpoint(at.endpoint)
 }

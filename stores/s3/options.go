@@ -1,18 +1,6 @@
 package s3
 
-import (
-	"fmt"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/tenure-go/tenure"
-)
-
-// defaultPrefix is that of keys without [WithPrefix].
-const defaultPrefix = "tenure/"
-
-// prefixLimit leaves room for a name of 255 bytes, all of them escaped, in a key of 1024 bytes.
-const prefixLimit = 200
+import "github.com/tenure-go/tenure/internal/objectstore"
 
 // Option configures a [Store].
 type Option interface{ apply(*config) }
@@ -28,23 +16,11 @@ type config struct{ prefix string }
 func WithPrefix(prefix string) Option { return option(func(c *config) { c.prefix = prefix }) }
 
 func newConfig(options []Option) (config, error) {
-	c := config{prefix: defaultPrefix}
+	c := config{prefix: objectstore.DefaultPrefix}
 	for _, o := range options {
 		if o != nil {
 			o.apply(&c)
 		}
 	}
-	return c, c.check()
-}
-
-func (c config) check() error {
-	if c.prefix == "" {
-		return nil
-	}
-	if len(c.prefix) > prefixLimit || strings.HasPrefix(c.prefix, "/") || !strings.HasSuffix(c.prefix, "/") ||
-		!utf8.ValidString(c.prefix) {
-		return fmt.Errorf("%w: prefix %q: want at most %d bytes that end in a slash and do not begin with one",
-			tenure.ErrConfig, c.prefix, prefixLimit)
-	}
-	return nil
+	return c, objectstore.CheckPrefix(c.prefix)
 }
