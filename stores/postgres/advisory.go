@@ -35,6 +35,7 @@ type Advisory struct {
 	table   *Store
 	config  *advisoryConfig
 	refused refusals
+	bids    sync.WaitGroup // what runs of them without a caller
 	// direct is set once the server was seen to be reached without a pooler that shares its sessions.
 	direct atomic.Bool
 
@@ -94,6 +95,7 @@ func (a *Advisory) Close() error {
 		all = append(all, s)
 	}
 	a.mu.Unlock()
+	a.bids.Wait()
 	for _, s := range all {
 		s.end()
 	}

@@ -42,17 +42,20 @@ func (a *Advisory) begin(
 	return snapshot, a.failed(w, err)
 }
 
-// failed says what is known of the failure of a bid. If that is nothing, the row may come to name the term, but the
-// lock is not held for it.
+// failed says what is known of the failure of a bid.
 func (a *Advisory) failed(w write, err error) error {
 	if err == nil {
 		return nil
 	}
-	err = outcome(err)
-	if !isKnown(err) {
+	return fmt.Errorf("postgres: bidding for %q: %w", w.election, outcome(err))
+}
+
+// doubt follows the end of a statement that was to begin a term. If nothing is known of what became of it, the row may
+// come to name the term, but the lock is not held for it.
+func (a *Advisory) doubt(w write, err error) {
+	if err != nil && !isKnown(outcome(err)) {
 		a.revoke(w.election, termOf(w.record))
 	}
-	return fmt.Errorf("postgres: bidding for %q: %w", w.election, err)
 }
 
 // isKnown reports whether an error says that nothing was written.
@@ -83,14 +86,17 @@ func (b *bid) run(ctx context.Context) (snapshot tenure.Snapshot, err error) {
 		if err := b.clear(ctx, gap == firstGap<<(attempts-1)); err != nil {
 			return tenure.Snapshot{}, err
 		}
-		sent := time.Now()
-		snapshot, got, err := b.take(ctx)
-		if err != nil {
-			return tenure.Snapshot{}, err
+		if err := b.connect(ctx); err != nil {
+			return tenure.Snapshot{}, unwritten(err)
 		}
-		if got {
+		r, ended := b.send(ctx)
+		if !ended {
 			kept = true
-			return snapshot, b.store.hold(b, snapshot, sent)
+			return tenure.Snapshot{}, ctx.Err()
+		}
+		if r.err != nil || r.got {
+			kept = r.err == nil
+			return r.snapshot, r.err
 		}
 		select {
 		case <-time.After(gap):
@@ -108,16 +114,69 @@ func hangUp(conn *pgx.Conn) {
 	_ = conn.PgConn().Conn().Close() // where the end of a call has closed it already, that would take its time
 }
 
-// take connects, unless that was done before, and tries to take the lock and to write the row.
-func (b *bid) take(ctx context.Context) (_ tenure.Snapshot, got bool, err error) {
-	a := b.store
-	badge := a.badge(b.write.election, b.write.record.Session)
+// connect makes the connection, unless that was done before.
+func (b *bid) connect(ctx context.Context) (err error) {
 	if b.conn == nil {
-		if b.conn, b.pid, err = a.dial(ctx, badge); err != nil {
-			return tenure.Snapshot{}, false, unwritten(err)
-		}
+		b.conn, b.pid, err = b.store.dial(ctx, b.badge())
 	}
-	return a.table.layout.take(ctx, unprepared{b.conn}, b.write, a.lockTimeout(ctx), b.lock, true, badge)
+	return err
+}
+
+func (b *bid) badge() string { return b.store.badge(b.write.election, b.write.record.Session) }
+
+// taken is what became of an attempt to take the lock.
+type taken struct {
+	snapshot tenure.Snapshot
+	got      bool
+	err      error
+}
+
+// send tries to take the lock and to write the row. If the caller's context ends first, that goes on: what lands then
+// has its lock, and is seen by the next Load.
+func (b *bid) send(ctx context.Context) (r taken, ended bool) {
+	timeout := b.store.lockTimeout(ctx)
+	done, left := make(chan taken), make(chan struct{})
+	if !b.store.spawn(func() {
+		r := b.take(timeout)
+		select {
+		case done <- r:
+		case <-left:
+			if r.err != nil || !r.got {
+				hangUp(b.conn)
+			}
+		}
+	}) {
+		return taken{err: errClosed}, true
+	}
+	select {
+	case r := <-done:
+		return r, true
+	case <-ctx.Done():
+		close(left)
+		return taken{}, false
+	}
+}
+
+func (b *bid) take(timeout time.Duration) taken {
+	a, sent := b.store, time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout+a.config.patience)
+	defer cancel()
+	snapshot, got, err := a.table.layout.take(ctx, unprepared{b.conn}, b.write, timeout, b.lock, true, b.badge())
+	if err == nil && got {
+		err = a.hold(b, snapshot, sent)
+	}
+	a.doubt(b.write, err)
+	return taken{snapshot, got, err}
+}
+
+// spawn runs what Close waits for. It reports false if the store is closed.
+func (a *Advisory) spawn(run func()) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.closed {
+		a.bids.Go(run)
+	}
+	return !a.closed
 }
 
 // clear looks who has the lock, over the pool: most bids that come too late end here, without a connection of their
@@ -141,7 +200,10 @@ func (b *bid) clear(ctx context.Context, last bool) error {
 	if wait := b.standing(h); wait > 0 {
 		return b.outrun(ctx, h, last, wait)
 	}
-	return b.evict(ctx, h)
+	if ended, err := b.evict(ctx, h); err != nil || ended {
+		return err
+	}
+	return b.outrun(ctx, h, last, takenPause)
 }
 
 // standing returns for how much longer a session of ours is to be left alone: as long as somebody may lead with it.
@@ -173,15 +235,18 @@ func (b *bid) outrun(ctx context.Context, h holder, last bool, wait time.Duratio
 
 // evict ends a session of ours under which nobody leads any more. The server refuses that to a user who is neither the
 // session's, nor a member of its role or of pg_signal_backend.
-func (b *bid) evict(ctx context.Context, h holder) error {
-	_, err := onServer(ctx, b.store.table, func(q querier) (ended int, err error) {
-		err = q.QueryRow(ctx, evictText, b.lock, h.pid, h.name).Scan(&ended)
-		return ended, err
+func (b *bid) evict(ctx context.Context, h holder) (ended bool, err error) {
+	w := b.write
+	bidding := !h.is(b.store, w.election, w.record.Session) && !h.is(b.store, w.election, b.seen.Record.Session)
+	count, err := onServer(ctx, b.store.table, func(q querier) (count int, err error) {
+		text := b.store.table.layout.fill(evictText)
+		err = q.QueryRow(ctx, text, b.lock, h.pid, h.name, bidding, w.election, string(w.old)).Scan(&count)
+		return count, err
 	})
 	if err == nil {
-		return nil
+		return count > 0, nil
 	}
-	return tenure.NotApplied(fmt.Errorf("the lock %d is held by %v, whose lease has run out, but it cannot be ended: %w",
+	return false, tenure.NotApplied(fmt.Errorf("the lock %d is held by %v, whose lease has run out, but it cannot be ended: %w",
 		b.lock, h, hidden(err)), b.store.config.every)
 }
 

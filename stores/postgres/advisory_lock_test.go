@@ -497,3 +497,46 @@ func TestSessionSettings(t *testing.T) {
 END $$`, name, want, strings.TrimSuffix(want, "s"), name, name))
 	}
 }
+
+// A bid whose caller gave up while it waited for the row lands with its lock, or not at all.
+func TestBidOfAnImpatientCaller(t *testing.T) {
+	url := server(t)
+	a := openLocked(t, url)
+	admin := openPool(t, url)
+	old := swap(t, a.table, "billing", "", vacated(leaderOf(1, "one", time.Minute)))
+	tx, err := admin.Begin(t.Context())
+	must(t, err)
+	exec(t, tx, "SELECT FROM tenure WHERE election = 'billing' FOR UPDATE")
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	_, err = a.CompareAndSwap(ctx, "billing", old.Version, leaderOf(2, "two", time.Minute))
+	if !errors.Is(err, context.Canceled) || isKnown(err) {
+		t.Errorf("a bid whose caller gave up returned %v", err)
+	}
+	must(t, tx.Rollback(t.Context()))
+	await(t, "the bid lands", func() bool { return load(t, a, "billing").Record.Token == 2 })
+	await(t, "the store has heard of it", func() bool { s, _ := a.holding("billing", term{}); return s != nil })
+	if load(t, a, "billing").Revoked || len(lockHolders(t, a, admin, "billing")) != 1 {
+		t.Error("the term has no lock")
+	}
+}
+
+// A bid that is slow does not end the session of one that was faster, however long it has seen that session before.
+func TestSlowBidDoesNotEvictAFasterOne(t *testing.T) {
+	url := server(t)
+	a, b := openLocked(t, url), openLocked(t, url)
+	old := swap(t, a.table, "billing", "", vacated(leaderOf(1, "one", time.Minute)))
+	seen := load(t, b, "billing")
+	_, err := take(a, "billing", old.Version, leaderOf(2, "one", time.Minute))
+	must(t, err)
+	h := lockHolders(t, a, a.table.pool, "billing")[0]
+	slow := &bid{store: b, write: write{"billing", old.Version, leaderOf(2, "two", time.Minute)}, lock: b.LockID("billing"), seen: seen}
+	b.refused.lingers("billing", h, termOf(seen.Record))
+	time.Sleep(lingering)
+	if err := slow.clear(t.Context(), true); !errors.Is(err, tenure.ErrConflict) {
+		t.Errorf("the slow bid returned %v, want ErrConflict", err)
+	}
+	if len(lockHolders(t, a, a.table.pool, "billing")) != 1 || load(t, a, "billing").Revoked {
+		t.Error("the faster one lost its lock")
+	}
+}

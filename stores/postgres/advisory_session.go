@@ -183,6 +183,7 @@ func (s *session) supersede(ctx context.Context, w write) (tenure.Snapshot, erro
 		if err == nil {
 			s.landed(sent, snapshot)
 		}
+		a.doubt(w, err)
 		return snapshot, err
 	})
 }

@@ -26,10 +26,14 @@ const holdersText = `SELECT l.pid, coalesce(a.application_name, ''), l.mode = 'E
 FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
 WHERE ` + isLock + ` ORDER BY l.pid LIMIT 2`
 
-// evictText ends a session if it is still what it was found to be.
+// evictText ends a session if it is still what it was found to be, and the row as well: a bid that is slow must not end
+// the session of one that was faster. One that may be about to bid is in a statement. Whether it is, only its own role
+// and those who read all statistics are told.
 const evictText = `SELECT count(pg_terminate_backend(l.pid))::int
 FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-WHERE ` + isLock + ` AND l.mode = 'ExclusiveLock' AND l.pid = $2::int AND a.application_name = $3::text`
+WHERE ` + isLock + ` AND l.mode = 'ExclusiveLock' AND l.pid = $2::int AND a.application_name = $3::text
+ AND (NOT $4::boolean OR coalesce(a.state, 'idle') = 'idle')
+ AND coalesce((SELECT version::text FROM {table} WHERE election = $5::text), '') = $6::text`
 
 // prepareText makes a connection ready to hold a lock: by its name others know it, the server notices when its other
 // end is gone, and no setting of the user's breaks in.
