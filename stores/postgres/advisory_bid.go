@@ -246,8 +246,8 @@ func (b *bid) evict(ctx context.Context, h holder) (ended bool, err error) {
 	if err == nil {
 		return count > 0, nil
 	}
-	return false, tenure.NotApplied(fmt.Errorf("the lock %d is held by %v, whose lease has run out, but it cannot be ended: %w",
-		b.lock, h, hidden(err)), b.store.config.every)
+	err = fmt.Errorf("the lock %d is held by %v, which nobody leads with and cannot be ended: %w", b.lock, h, hidden(err))
+	return false, tenure.NotApplied(err, b.store.config.every)
 }
 
 // hidden keeps the text of an error and not what it is: that one may not end a session now is nothing permanent.

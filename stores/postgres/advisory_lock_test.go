@@ -481,15 +481,18 @@ func TestAdvisoryOptions(t *testing.T) {
 			t.Errorf("%s: %v, want ErrConfig", name, err)
 		}
 	}
+	if _, err := New(pool, WithLockID("billing", 7)); !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), "NewAdvisory") {
+		t.Errorf("the option of a lock in New: %v, want ErrConfig and what to do", err)
+	}
 }
 
 func TestSessionSettings(t *testing.T) {
-	a := openLocked(t, server(t)+"&statement_timeout=1s&options=-c%20default_transaction_isolation%3Dserializable",
+	a := openLocked(t, server(t)+"&statement_timeout=1s&tcp_keepalives_interval=3&options=-c%20default_transaction_isolation%3Dserializable",
 		WithKeepalive(7*time.Second, 2*time.Second, 4), WithUserTimeout(11*time.Second))
 	_, err := take(a, "billing", "", leaderOf(1, "one", time.Minute))
 	must(t, err)
 	for name, want := range map[string]string{
-		"tcp_keepalives_idle": "7", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "4", "tcp_user_timeout": "11s",
+		"tcp_keepalives_idle": "7", "tcp_keepalives_interval": "3", "tcp_keepalives_count": "4", "tcp_user_timeout": "11s",
 		"statement_timeout": "0", "default_transaction_isolation": "read committed", "application_name": a.badge("billing", "one"),
 	} {
 		onSession(t, a, fmt.Sprintf(`DO $$ BEGIN

@@ -43,10 +43,30 @@ func WithValidation(every, timeout time.Duration) Option {
 	return advisoryOption(func(c *advisoryConfig) { c.every, c.patience = every, timeout })
 }
 
+// validateEvery and validateWithin set the one and the other alone.
+func validateEvery(d time.Duration) Option {
+	return advisoryOption(func(c *advisoryConfig) { c.every = d })
+}
+
+func validateWithin(d time.Duration) Option {
+	return advisoryOption(func(c *advisoryConfig) { c.patience = d })
+}
+
+// refuseAdvisory returns an error if there is an option that the table alone has no use for.
+func refuseAdvisory(options []Option) error {
+	for _, o := range options {
+		if _, is := o.(advisoryOption); is {
+			return fmt.Errorf("%w: an option for advisory locks needs NewAdvisory, or mode=%s", tenure.ErrConfig, modeAdvisory)
+		}
+	}
+	return nil
+}
+
 // WithKeepalive sets when the server gives up a leader's connection, and with it the lock, because its other end does
 // not answer any more, as after a loss of power: idle is how long it hears nothing before it asks, interval how long it
 // waits before it asks again, and probes how often it asks in vain. Only the connections that hold locks are concerned.
-// Defaults 5 s, 1 s and 5; bounds 1 s and 2 h, in whole seconds, and 1 to 100. For [NewAdvisory].
+// Where the pool's configuration has settings of its own for that, such as tcp_keepalives_idle, they are kept. Defaults
+// 5 s, 1 s and 5; bounds 1 s and 2 h, in whole seconds, and 1 to 100. For [NewAdvisory].
 func WithKeepalive(idle, interval time.Duration, probes int) Option {
 	return advisoryOption(func(c *advisoryConfig) {
 		c.keepalive.idle, c.keepalive.interval, c.keepalive.probes = idle, interval, probes

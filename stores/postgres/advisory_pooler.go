@@ -38,10 +38,16 @@ func (a *Advisory) dial(ctx context.Context, badge string) (conn *pgx.Conn, back
 
 func (a *Advisory) prepare(ctx context.Context, conn *pgx.Conn, badge string) (backend uint32, err error) {
 	k := a.config.keepalive
-	seconds := func(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
+	own := func(name string, value int64) string {
+		if set := conn.Config().RuntimeParams[name]; set != "" {
+			return set
+		}
+		return strconv.FormatInt(value, 10)
+	}
 	var ignored [7]string
-	err = conn.QueryRow(ctx, prepareText, pgx.QueryExecModeExec, badge, seconds(k.idle), seconds(k.interval),
-		strconv.Itoa(k.probes), strconv.FormatInt(k.unacknowledged.Milliseconds(), 10)).
+	err = conn.QueryRow(ctx, prepareText, pgx.QueryExecModeExec, badge,
+		own("tcp_keepalives_idle", int64(k.idle/time.Second)), own("tcp_keepalives_interval", int64(k.interval/time.Second)),
+		own("tcp_keepalives_count", int64(k.probes)), own("tcp_user_timeout", k.unacknowledged.Milliseconds())).
 		Scan(&backend, &ignored[0], &ignored[1], &ignored[2], &ignored[3], &ignored[4], &ignored[5], &ignored[6])
 	return backend, err
 }

@@ -143,7 +143,17 @@ func TestOpenAdvisory(t *testing.T) {
 	if _, err := a.Load(t.Context(), "billing"); !errors.Is(err, tenure.ErrPermanent) {
 		t.Errorf("after Close: %v, want ErrPermanent", err)
 	}
+	b, err := OpenAdvisory(t.Context(), url+"&mode=advisory&validate=2s&validate_timeout=7s")
+	must(t, err)
+	if b.config.every != 2*time.Second || b.config.patience != 7*time.Second {
+		t.Errorf("the lock is validated every %v, within %v", b.config.every, b.config.patience)
+	}
+	must(t, b.Close())
+	if _, err := Open(t.Context(), url+"&validate=2s"); !errors.Is(err, tenure.ErrConfig) {
+		t.Errorf("a validation without a lock: %v, want ErrConfig", err)
+	}
 	for what, address := range map[string]string{
+		"a validation of nothing": url + "&mode=advisory&validate=soon", "one too often": url + "&mode=advisory&validate=1ns",
 		"the other mode": url + "&mode=table", "no mode": url, "an unknown mode": url + "&mode=both", "no URL": "billing",
 	} {
 		if _, err := OpenAdvisory(t.Context(), address); !errors.Is(err, tenure.ErrConfig) {

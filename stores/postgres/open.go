@@ -28,7 +28,9 @@ import (
 //	push=changes or renewals      see [WithPushedRenewals]
 //	poll=DURATION                 see [WithPollInterval]
 //	migrate=true                  call [Store.Migrate] first
-//	mode=table                    the other mode is advisory
+//	mode=table                    the other mode is advisory, for [OpenAdvisory]
+//	validate=DURATION             see [WithValidation], in mode=advisory alone, as the next
+//	validate_timeout=DURATION
 //
 // and an option overrides them. Further ones are those of libpq and pgx (sslmode, pool_max_conns, …); other settings of
 // the server go into options, as in options=-c%20synchronous_commit%3Don. Unknown and repeated ones are refused.
@@ -48,7 +50,8 @@ func open(ctx context.Context, rawURL string, options []Option) (*Store, error) 
 		return nil, err
 	}
 	if t.mode != modeTable {
-		return nil, fmt.Errorf("%w: mode=%s: Open is for mode=%s", tenure.ErrConfig, t.mode, modeTable)
+		return nil, fmt.Errorf("%w: mode=%s: Open is for mode=%s, OpenAdvisory for the other",
+			tenure.ErrConfig, t.mode, modeTable)
 	}
 	pool, err := t.newPool(ctx)
 	if err != nil {
@@ -105,6 +108,14 @@ var own = map[string]func(t *target, value string) error{
 	"poll": func(t *target, value string) error {
 		d, err := time.ParseDuration(value)
 		return errors.Join(err, t.add(WithPollInterval(d)))
+	},
+	"validate": func(t *target, value string) error {
+		d, err := time.ParseDuration(value)
+		return errors.Join(err, t.add(validateEvery(d)))
+	},
+	"validate_timeout": func(t *target, value string) error {
+		d, err := time.ParseDuration(value)
+		return errors.Join(err, t.add(validateWithin(d)))
 	},
 	"migrate": func(t *target, value string) (err error) {
 		t.migrate, err = strconv.ParseBool(value)

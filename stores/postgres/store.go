@@ -52,6 +52,9 @@ func newStore(pool *pgxpool.Pool, options []Option) (*Store, error) {
 		return nil, fmt.Errorf("%w: there is no pool", tenure.ErrConfig)
 	}
 	c, err := newConfig(options)
+	if err == nil {
+		err = refuseAdvisory(options)
+	}
 	if err != nil {
 		return nil, err
 	}
