@@ -6,6 +6,8 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"sync"
+
+	"github.com/tenure-go/tenure/internal/testserver"
 )
 
 // Proxy forwards HTTP requests to one server. All methods are safe for concurrent use.
@@ -45,6 +47,17 @@ func Listen(upstream string) (*Proxy, error) {
 		_ = p.server.Serve(listener) // it ends by Close
 	}()
 	return p, nil
+}
+
+// Start is Listen in a test, at whose end the proxy is closed.
+func Start(tb testserver.TB, upstream string) *Proxy {
+	tb.Helper()
+	p, err := Listen(upstream)
+	if err != nil {
+		tb.Fatalf("listen: %v", err)
+	}
+	tb.Cleanup(p.Close)
+	return p
 }
 
 // Addr returns the host and port to connect to.

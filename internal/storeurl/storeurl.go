@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// Parameters returns those of a URL's query. Each has to be one of the known ones, to be there once, and to have a value.
+// Parameters returns those of a URL's query. Each has to be one of the known ones, to be there once, and to have a
+// value.
 func Parameters(rawQuery string, known ...string) (map[string]string, error) {
 	query, err := url.ParseQuery(rawQuery)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/tenure-go/tenure/internal/testserver"
 )
 
 // Proxy forwards connections to one server. All methods are safe for concurrent use.
@@ -38,6 +40,17 @@ func Listen(upstream string) (*Proxy, error) {
 	p.tasks.Add(1)
 	go p.accept()
 	return p, nil
+}
+
+// Start is Listen in a test, at whose end the proxy is closed.
+func Start(tb testserver.TB, upstream string) *Proxy {
+	tb.Helper()
+	p, err := Listen(upstream)
+	if err != nil {
+		tb.Fatalf("listen: %v", err)
+	}
+	tb.Cleanup(p.Close)
+	return p
 }
 
 // Addr returns the host and port to connect to.

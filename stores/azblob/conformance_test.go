@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/objectstore"
+	"github.com/tenure-go/tenure/internal/objectstore/objecttest"
 	"github.com/tenure-go/tenure/internal/testserver"
 	"github.com/tenure-go/tenure/tenuretest"
 )
@@ -75,4 +76,11 @@ func openStore(t *testing.T, server *testserver.Azurite, addr string, options ..
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+func serverUnderTest(t *testing.T) objecttest.Server {
+	t.Helper()
+	server := testserver.StartAzurite(t)
+	open := func(addr string) tenure.Store { return openStore(t, server, addr) }
+	return objecttest.Server{Process: server.Process, Addr: server.Addr, Halt: server.Stop, Open: open}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
 	"github.com/tenure-go/tenure/internal/httpproxy"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -70,20 +71,20 @@ func vacant(r tenure.Record) tenure.Record { return tenure.Record{Token: r.Token
 // A term excludes the other program from its first write to its last, and no longer.
 func TestLeaseIsHeldForTheTerm(t *testing.T) {
 	_, s, foreign := begin(t)
-	current := mustSwap(t, s, "", held(1, "a"))
+	current := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
 	for range 3 {
 		if foreign.acquires(15) {
 			t.Fatal("another program has the lease too")
 		}
 		current.Record.Renewals++
-		current = mustSwap(t, s, current.Version, current.Record)
+		current = storetest.Swap(t, s, "e", current.Version, current.Record)
 	}
-	current = mustSwap(t, s, current.Version, vacant(current.Record))
+	current = storetest.Swap(t, s, "e", current.Version, vacant(current.Record))
 	if !foreign.acquires(15) {
 		t.Fatal("the lease outlives its term")
 	}
 	foreign.release()
-	mustSwap(t, s, current.Version, held(2, "a"))
+	storetest.Swap(t, s, "e", current.Version, storetest.Held(2, "a"))
 	if foreign.acquires(15) {
 		t.Error("another program has the lease in the second term")
 	}
@@ -92,31 +93,31 @@ func TestLeaseIsHeldForTheTerm(t *testing.T) {
 // The other program excludes all candidates, and they are told how to get rid of a lease without end.
 func TestLeaseOfAnother(t *testing.T) {
 	_, s, foreign := begin(t)
-	current := mustSwap(t, s, "", held(1, "a"))
-	current = mustSwap(t, s, current.Version, vacant(current.Record))
+	current := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
+	current = storetest.Swap(t, s, "e", current.Version, vacant(current.Record))
 	for duration, want := range map[int32]string{15: "until it runs out", -1: "for ever"} {
 		if !foreign.acquires(duration) {
 			t.Fatal("the lease is not free")
 		}
-		_, err := s.CompareAndSwap(t.Context(), "e", current.Version, held(2, "a"))
-		if outcome(err) != "not applied" || !strings.Contains(err.Error(), want) || tenure.RetryAfter(err) == 0 {
+		_, err := s.CompareAndSwap(t.Context(), "e", current.Version, storetest.Held(2, "a"))
+		if storetest.OutcomeOf(err) != storetest.NotApplied || !strings.Contains(err.Error(), want) || tenure.RetryAfter(err) == 0 {
 			t.Errorf("while another program leads: %v, want %q", err, want)
 		}
-		if now := mustLoad(t, s); now.Version != current.Version {
+		if now := storetest.Load(t, s, "e"); now.Version != current.Version {
 			t.Errorf("while another program leads: %+v", now)
 		}
 		foreign.release()
 	}
-	mustSwap(t, s, current.Version, held(2, "a"))
+	storetest.Swap(t, s, "e", current.Version, storetest.Held(2, "a"))
 }
 
 // A broken lease is taken again, unless somebody was faster: then the leader renews no more.
 func TestBrokenLease(t *testing.T) {
 	_, s, foreign := begin(t)
-	current := mustSwap(t, s, "", held(1, "a"))
+	current := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
 	foreign.breakNow()
 	current.Record.Renewals++
-	current = mustSwap(t, s, current.Version, current.Record)
+	current = storetest.Swap(t, s, "e", current.Version, current.Record)
 	if foreign.acquires(15) {
 		t.Fatal("the lease was not taken again")
 	}
@@ -125,22 +126,22 @@ func TestBrokenLease(t *testing.T) {
 		t.Fatal("the lease was not broken")
 	}
 	current.Record.Renewals++
-	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, current.Record); outcome(err) != "not applied" {
+	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, current.Record); storetest.OutcomeOf(err) != storetest.NotApplied {
 		t.Errorf("the lease is another's: %v", err)
 	}
-	mustSwap(t, s, current.Version, vacant(current.Record)) // which it may: nobody acts any more
-	foreign.release()                                       // it is still the other's, which that has left alone
+	storetest.Swap(t, s, "e", current.Version, vacant(current.Record)) // which it may: nobody acts any more
+	foreign.release()                                                  // it is still the other's, which that has left alone
 }
 
 // A lease that breaks, but has not ended yet, is not taken again before it has.
 func TestBreakingLease(t *testing.T) {
 	_, s, foreign := begin(t)
-	current := mustSwap(t, s, "", held(1, "a"))
+	current := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
 	if _, err := foreign.BreakLease(t.Context(), &lease.BlobBreakOptions{BreakPeriod: to.Ptr(int32(60))}); err != nil {
 		t.Fatal(err)
 	}
 	current.Record.Renewals++
-	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, current.Record); outcome(err) != "not applied" {
+	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, current.Record); storetest.OutcomeOf(err) != storetest.NotApplied {
 		t.Errorf("the lease breaks: %v", err)
 	}
 }
@@ -148,26 +149,26 @@ func TestBreakingLease(t *testing.T) {
 // Who takes over from a dead leader does not wait for the end of its lease; who lost the race gives back what it took.
 func TestLeaseOfADeadLeader(t *testing.T) {
 	server, dead, foreign := begin(t)
-	old := mustSwap(t, dead, "", held(1, "a"))
+	old := storetest.Swap(t, dead, "e", "", storetest.Held(1, "a"))
 	s := openStore(t, server, server.Addr, WithBlobLease("locks/*"))
-	current := mustSwap(t, s, old.Version, held(2, "b"))
+	current := storetest.Swap(t, s, "e", old.Version, storetest.Held(2, "b"))
 	if foreign.acquires(15) {
 		t.Error("another program got in between")
 	}
-	if _, err := dead.CompareAndSwap(t.Context(), "e", old.Version, held(1, "a")); err == nil {
+	if _, err := dead.CompareAndSwap(t.Context(), "e", old.Version, storetest.Held(1, "a")); err == nil {
 		t.Error("the dead leader has renewed")
 	}
 	current.Record.Renewals++
-	mustSwap(t, s, current.Version, current.Record)
+	storetest.Swap(t, s, "e", current.Version, current.Record)
 }
 
 // The lease that is taken over was for a shorter TTL. It has to last as long as the new term's.
 func TestLeaseOfADeadLeaderIsMadeLonger(t *testing.T) {
 	server, dead, _ := begin(t)
-	short := held(1, "a")
+	short := storetest.Held(1, "a")
 	short.TTL = minLease
-	old := mustSwap(t, dead, "", short)
-	proxy := startProxy(t, server)
+	old := storetest.Swap(t, dead, "e", "", short)
+	proxy := httpproxy.Start(t, server.Addr)
 	var actions []string
 	proxy.Inject(httpproxy.Strip().When(func(r *http.Request) bool {
 		if action := r.Header.Get("X-Ms-Lease-Action"); action != "" {
@@ -176,7 +177,7 @@ func TestLeaseOfADeadLeaderIsMadeLonger(t *testing.T) {
 		return false
 	}))
 	s := openStore(t, server, proxy.Addr(), WithBlobLease("locks/*"))
-	mustSwap(t, s, old.Version, held(2, "b"))
+	storetest.Swap(t, s, "e", old.Version, storetest.Held(2, "b"))
 	if want := []string{"acquire 60", "change ", "acquire 60"}; !slices.Equal(actions, want) {
 		t.Errorf("the lease was taken by %q, want %q", actions, want)
 	}
@@ -185,20 +186,20 @@ func TestLeaseOfADeadLeaderIsMadeLonger(t *testing.T) {
 // The record changes between the look at it and the write. The lease stays that of the living leader.
 func TestLeaseAfterALostRace(t *testing.T) {
 	server, leader, foreign := begin(t)
-	current := mustSwap(t, leader, "", held(1, "a"))
+	current := storetest.Swap(t, leader, "e", "", storetest.Held(1, "a"))
 	rival := openStore(t, server, server.Addr, WithBlobLease("locks/*"))
-	undo, err := rival.prepare(t.Context(), "e", current.Version, held(2, "b"))
+	undo, err := rival.prepare(t.Context(), "e", current.Version, storetest.Held(2, "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	undo(t.Context())
 	current.Record.Renewals++
-	mustSwap(t, leader, current.Version, current.Record)
+	storetest.Swap(t, leader, "e", current.Version, current.Record)
 	if foreign.acquires(15) {
 		t.Error("nobody has the lease")
 	}
-	_, err = rival.CompareAndSwap(t.Context(), "e", current.Version, held(2, "b"))
-	if outcome(err) != "conflict" {
+	_, err = rival.CompareAndSwap(t.Context(), "e", current.Version, storetest.Held(2, "b"))
+	if storetest.OutcomeOf(err) != storetest.Conflict {
 		t.Errorf("from an old version: %v", err)
 	}
 }
@@ -206,12 +207,12 @@ func TestLeaseAfterALostRace(t *testing.T) {
 // Somebody asks something of the leader through a store of their own.
 func TestRequestsLeaveTheLeaseAlone(t *testing.T) {
 	server, leader, _ := begin(t)
-	current := mustSwap(t, leader, "", held(1, "a"))
+	current := storetest.Swap(t, leader, "e", "", storetest.Held(1, "a"))
 	operator := openStore(t, server, server.Addr, WithBlobLease("locks/*"))
 	current.Record.Request = &tenure.Request{Token: 1}
-	current = mustSwap(t, operator, current.Version, current.Record)
+	current = storetest.Swap(t, operator, "e", current.Version, current.Record)
 	current.Record.Renewals++
-	mustSwap(t, leader, current.Version, current.Record)
+	storetest.Swap(t, leader, "e", current.Version, current.Record)
 	if _, leading := operator.leases.term("e"); leading {
 		t.Error("the operator renews the leader's lease")
 	}
@@ -220,15 +221,15 @@ func TestRequestsLeaveTheLeaseAlone(t *testing.T) {
 // Nobody knows what became of a bid. The next one of the same store is not kept out by the lease that was taken for it.
 func TestLeaseAfterAnUnknownBid(t *testing.T) {
 	server, _, foreign := begin(t)
-	proxy := startProxy(t, server)
+	proxy := httpproxy.Start(t, server.Addr)
 	s := openStore(t, server, proxy.Addr(), WithBlobLease("locks/*"))
-	current := mustSwap(t, s, "", held(1, "a"))
-	current = mustSwap(t, s, current.Version, vacant(current.Record))
+	current := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
+	current = storetest.Swap(t, s, "e", current.Version, vacant(current.Record))
 	proxy.Inject(httpproxy.LoseRequest().On(http.MethodPut, "elections/e.json").Times(1))
-	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, held(2, "a")); outcome(err) != "unknown" {
+	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, storetest.Held(2, "a")); storetest.OutcomeOf(err) != storetest.Unknown {
 		t.Fatalf("a lost bid: %v", err)
 	}
-	mustSwap(t, s, current.Version, held(3, "a"))
+	storetest.Swap(t, s, "e", current.Version, storetest.Held(3, "a"))
 	if foreign.acquires(15) {
 		t.Error("nobody has the lease")
 	}
@@ -236,10 +237,10 @@ func TestLeaseAfterAnUnknownBid(t *testing.T) {
 
 func TestLeaseThatNoBlobCanHold(t *testing.T) {
 	_, s, _ := begin(t)
-	record := held(1, "a")
+	record := storetest.Held(1, "a")
 	record.TTL = maxLease + time.Second
 	_, err := s.CompareAndSwap(t.Context(), "e", "", record)
-	if outcome(err) != "permanent" || !errors.Is(err, tenure.ErrConfig) {
+	if storetest.OutcomeOf(err) != storetest.Permanent || !errors.Is(err, tenure.ErrConfig) {
 		t.Errorf("a TTL of %v: %v", record.TTL, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/httpproxy"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -59,12 +60,12 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		current := mustLoad(t, s)
-		mustSwap(t, s, current.Version, held(current.Record.Token+1, "a"))
+		current := storetest.Load(t, s, "e")
+		storetest.Swap(t, s, "e", current.Version, storetest.Held(current.Record.Token+1, "a"))
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.Load(t.Context(), "e"); outcome(err) != "permanent" {
+		if _, err := s.Load(t.Context(), "e"); storetest.OutcomeOf(err) != storetest.Permanent {
 			t.Errorf("%s: a closed store: %v", test.name, err)
 		}
 	}
@@ -77,7 +78,7 @@ func TestOpenWithWrongCredentials(t *testing.T) {
 	server := testserver.StartAzurite(t)
 	at := "azblob://" + server.Account + "/elections?endpoint=" + url.QueryEscape(server.Endpoint(server.Addr))
 	setOnly(t, "AZURE_STORAGE_KEY", "c2VjcmV0")
-	if _, err := Open(t.Context(), at); outcome(err) != "permanent" || strings.Contains(err.Error(), "c2VjcmV0") {
+	if _, err := Open(t.Context(), at); storetest.OutcomeOf(err) != storetest.Permanent || strings.Contains(err.Error(), "c2VjcmV0") {
 		t.Errorf("a wrong key: %v", err)
 	}
 	for _, test := range []struct{ name, value, want string }{
@@ -112,7 +113,7 @@ func TestErrorsBearNoSignature(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, loading := s.Load(t.Context(), "e")
-		_, swapping := s.CompareAndSwap(t.Context(), "e", "", held(1, "a"))
+		_, swapping := s.CompareAndSwap(t.Context(), "e", "", storetest.Held(1, "a"))
 		_, listing := s.List(t.Context())
 		_, pruning := s.Prune(t.Context(), 0)
 		_, asking := s.Guarantee(t.Context())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/objectstore"
+	"github.com/tenure-go/tenure/internal/objectstore/objecttest"
 	"github.com/tenure-go/tenure/internal/testserver"
 	"github.com/tenure-go/tenure/tenuretest"
 )
@@ -49,6 +50,13 @@ func openStore(t *testing.T, server *testserver.VersityGW, endpoint string, opti
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+func serverUnderTest(t *testing.T) objecttest.Server {
+	t.Helper()
+	server := testserver.StartVersityGW(t)
+	open := func(addr string) tenure.Store { return openStore(t, server, "http://"+addr) }
+	return objecttest.Server{Process: server.Process, Addr: server.Addr, Halt: server.Kill, Open: open}
 }
 
 // The usual chain finds credentials in the environment.

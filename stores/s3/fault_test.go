@@ -12,130 +12,61 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
 	"github.com/tenure-go/tenure/internal/httpproxy"
+	"github.com/tenure-go/tenure/internal/objectstore/objecttest"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
-
-func startProxy(t *testing.T, server *testserver.VersityGW) *httpproxy.Proxy {
-	t.Helper()
-	proxy, err := httpproxy.Listen(server.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(proxy.Close)
-	return proxy
-}
 
 // failure is the body of a refusal.
 func failure(code string) string {
 	return fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>by the test</Message></Error>`, code)
 }
 
-func held(token uint64, leader string) tenure.Record {
-	return tenure.Record{Token: token, Leader: leader, Session: leader + "-session", TTL: time.Minute}
-}
-
-func mustSwap(t *testing.T, s *Store, old tenure.Version, record tenure.Record) tenure.Snapshot {
-	t.Helper()
-	snapshot, err := s.CompareAndSwap(t.Context(), "e", old, record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot
-}
-
-func mustLoad(t *testing.T, s *Store) tenure.Snapshot {
-	t.Helper()
-	snapshot, err := s.Load(t.Context(), "e")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot
-}
-
-// outcome names what an error says of a write.
-func outcome(err error) string {
-	switch {
-	case err == nil:
-		return "written"
-	case errors.Is(err, tenure.ErrConflict):
-		return "conflict"
-	case errors.Is(err, tenure.ErrNotApplied):
-		return "not applied"
-	case errors.Is(err, tenure.ErrPermanent):
-		return "permanent"
-	}
-	return "unknown"
-}
-
-// What every answer to a write says of it. That a write was carried out while the answer says something else shows
-// which answers must leave the outcome open.
+// What every answer to a write says of it.
 func TestAnswersToAWrite(t *testing.T) {
-	server := testserver.StartVersityGW(t)
-	proxy := startProxy(t, server)
-	s := openStore(t, server, proxy.URL())
-	current := mustSwap(t, s, "", held(1, "a"))
 	wait := http.Header{"Retry-After": {"7"}}
-	for name, test := range map[string]struct {
-		fault httpproxy.Fault
-		want  string
-		wait  time.Duration
-	}{
-		"slow down":          {httpproxy.Answer(503, wait, failure("SlowDown")), "not applied", 7 * time.Second},
-		"slow down, no wait": {httpproxy.Answer(503, nil, failure("SlowDown")), "not applied", 0},
-		"too many requests":  {httpproxy.Throttle(429, 2*time.Second, ""), "not applied", 2 * time.Second},
-		"conflict":           {httpproxy.Answer(409, nil, failure("ConditionalRequestConflict")), "not applied", 0},
-		"expired":            {httpproxy.Answer(400, nil, failure("ExpiredToken")), "not applied", 0},
-		"expired, as 403":    {httpproxy.Answer(403, nil, failure("ExpiredToken")), "not applied", 0},
-		"denied":             {httpproxy.Answer(403, nil, failure("AccessDenied")), "permanent", 0},
-		"wrong bucket":       {httpproxy.Answer(404, nil, failure("NoSuchBucket")), "permanent", 0},
-		"wrong region":       {httpproxy.Answer(301, nil, failure("PermanentRedirect")), "permanent", 0},
-		"no conditions":      {httpproxy.Answer(501, nil, failure("NotImplemented")), "permanent", 0},
-		"gone":               {httpproxy.Answer(404, nil, failure("NoSuchKey")), "conflict", 0},
-		"lost request":       {httpproxy.LoseRequest(), "unknown", 0},
-		"lost reply":         {httpproxy.LoseReply(), "unknown", 0},
-		"unavailable":        {httpproxy.Misreport(503, wait, failure("ServiceUnavailable")), "unknown", 0},
-		"gateway timeout":    {httpproxy.Misreport(504, nil, "<html>"), "unknown", 0},
-		"internal error":     {httpproxy.Misreport(500, nil, failure("InternalError")), "unknown", 0},
-		"repeated":           {httpproxy.Repeat(), "conflict", 0},
-	} {
-		before, puts := current, proxy.Count(http.MethodPut)
-		proxy.Inject(test.fault.On(http.MethodPut, "").Times(1))
-		_, err := s.CompareAndSwap(t.Context(), "e", current.Version, held(current.Record.Token+1, "a"))
-		if outcome(err) != test.want || tenure.RetryAfter(err) != test.wait {
-			t.Errorf("%s: %s, wait %v: %v", name, outcome(err), tenure.RetryAfter(err), err)
-		}
-		if sent := proxy.Count(http.MethodPut) - puts; sent != 1 {
-			t.Errorf("%s: the write was sent %d times", name, sent)
-		}
-		current = mustLoad(t, s)
-		if landed := current.Version != before.Version; landed && (test.want == "not applied" || test.want == "permanent") {
-			t.Errorf("%s: the write has landed", name)
-		}
-	}
+	objecttest.Answers(t, serverUnderTest(t), map[string]objecttest.Answer{
+		"slow down":          objecttest.Expect(httpproxy.Answer(503, wait, failure("SlowDown")), storetest.NotApplied, 7*time.Second),
+		"slow down, no wait": objecttest.Expect(httpproxy.Answer(503, nil, failure("SlowDown")), storetest.NotApplied, 0),
+		"too many requests":  objecttest.Expect(httpproxy.Throttle(429, 2*time.Second, ""), storetest.NotApplied, 2*time.Second),
+		"conflict":           objecttest.Expect(httpproxy.Answer(409, nil, failure("ConditionalRequestConflict")), storetest.NotApplied, 0),
+		"expired":            objecttest.Expect(httpproxy.Answer(400, nil, failure("ExpiredToken")), storetest.NotApplied, 0),
+		"expired, as 403":    objecttest.Expect(httpproxy.Answer(403, nil, failure("ExpiredToken")), storetest.NotApplied, 0),
+		"denied":             objecttest.Expect(httpproxy.Answer(403, nil, failure("AccessDenied")), storetest.Permanent, 0),
+		"wrong bucket":       objecttest.Expect(httpproxy.Answer(404, nil, failure("NoSuchBucket")), storetest.Permanent, 0),
+		"wrong region":       objecttest.Expect(httpproxy.Answer(301, nil, failure("PermanentRedirect")), storetest.Permanent, 0),
+		"no conditions":      objecttest.Expect(httpproxy.Answer(501, nil, failure("NotImplemented")), storetest.Permanent, 0),
+		"gone":               objecttest.Expect(httpproxy.Answer(404, nil, failure("NoSuchKey")), storetest.Conflict, 0),
+		"lost request":       objecttest.Expect(httpproxy.LoseRequest(), storetest.Unknown, 0),
+		"lost reply":         objecttest.Expect(httpproxy.LoseReply(), storetest.Unknown, 0),
+		"unavailable":        objecttest.Expect(httpproxy.Misreport(503, wait, failure("ServiceUnavailable")), storetest.Unknown, 0),
+		"gateway timeout":    objecttest.Expect(httpproxy.Misreport(504, nil, "<html>"), storetest.Unknown, 0),
+		"internal error":     objecttest.Expect(httpproxy.Misreport(500, nil, failure("InternalError")), storetest.Unknown, 0),
+		"repeated":           objecttest.Expect(httpproxy.Repeat(), storetest.Conflict, 0),
+	})
 }
 
 func TestAnswersToARead(t *testing.T) {
 	server := testserver.StartVersityGW(t)
-	proxy := startProxy(t, server)
+	proxy := httpproxy.Start(t, server.Addr)
 	s := openStore(t, server, proxy.URL())
-	mustSwap(t, s, "", held(1, "a"))
+	storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
 	for name, test := range map[string]struct {
 		fault httpproxy.Fault
-		want  string
+		want  storetest.Outcome
 	}{
-		"slow down":    {httpproxy.Throttle(503, 7*time.Second, failure("SlowDown")), "not applied"},
-		"denied":       {httpproxy.Answer(403, nil, failure("AccessDenied")), "permanent"},
-		"wrong bucket": {httpproxy.Answer(404, nil, failure("NoSuchBucket")), "permanent"},
-		"lost":         {httpproxy.LoseReply(), "unknown"},
-		"cut short":    {httpproxy.Answer(200, http.Header{"Content-Length": {"1000"}, "ETag": {`"x"`}}, "{"), "unknown"},
-		"foreign":      {httpproxy.Answer(200, http.Header{"ETag": {`"x"`}}, "hello"), "permanent"},
+		"slow down":    {httpproxy.Throttle(503, 7*time.Second, failure("SlowDown")), storetest.NotApplied},
+		"denied":       {httpproxy.Answer(403, nil, failure("AccessDenied")), storetest.Permanent},
+		"wrong bucket": {httpproxy.Answer(404, nil, failure("NoSuchBucket")), storetest.Permanent},
+		"lost":         {httpproxy.LoseReply(), storetest.Unknown},
+		"cut short":    {httpproxy.Answer(200, http.Header{"Content-Length": {"1000"}, "ETag": {`"x"`}}, "{"), storetest.Unknown},
+		"foreign":      {httpproxy.Answer(200, http.Header{"ETag": {`"x"`}}, "hello"), storetest.Permanent},
 	} {
 		in := proxy.Inject(test.fault.On(http.MethodGet, "")) // a read may be repeated
-		if _, err := s.Load(t.Context(), "e"); outcome(err) != test.want {
-			t.Errorf("%s: %s: %v", name, outcome(err), err)
+		if _, err := s.Load(t.Context(), "e"); storetest.OutcomeOf(err) != test.want {
+			t.Errorf("%s: %v, want %s", name, err, test.want)
 		}
 		in.Heal()
 	}
@@ -161,20 +92,20 @@ func TestNothingSentIsNotApplied(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	current := mustSwap(t, s, "", held(1, "a"))
+	current := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
 	lapsed = true
-	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, held(2, "a")); outcome(err) != "not applied" {
+	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, storetest.Held(2, "a")); storetest.OutcomeOf(err) != storetest.NotApplied {
 		t.Errorf("without credentials: %v", err)
 	}
 	lapsed = false
 	server.Kill()
 	// The first attempt may find the connection that has died, of which nobody can know.
 	_, _ = s.Load(t.Context(), "e")
-	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, held(2, "a")); outcome(err) != "not applied" {
+	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, storetest.Held(2, "a")); storetest.OutcomeOf(err) != storetest.NotApplied {
 		t.Errorf("without a server: %v", err)
 	}
 	server.Start()
-	if now := mustLoad(t, s); now.Version != current.Version {
+	if now := storetest.Load(t, s, "e"); now.Version != current.Version {
 		t.Errorf("after the restart: %+v", now)
 	}
 }
@@ -182,48 +113,29 @@ func TestNothingSentIsNotApplied(t *testing.T) {
 // A user's client that retries must not do so here: what it would report is that of its last attempt.
 func TestRetriesOfTheClientAreOff(t *testing.T) {
 	server := testserver.StartVersityGW(t)
-	proxy := startProxy(t, server)
+	proxy := httpproxy.Start(t, server.Addr)
 	s := openStore(t, server, proxy.URL())
-	current := mustSwap(t, s, "", held(1, "a"))
+	current := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
 	puts := proxy.Count(http.MethodPut)
 	proxy.Inject(httpproxy.LoseReply().On(http.MethodPut, "").Times(1))
-	_, err := s.CompareAndSwap(t.Context(), "e", current.Version, held(2, "a"))
-	if outcome(err) != "unknown" || proxy.Count(http.MethodPut) != puts+1 {
+	_, err := s.CompareAndSwap(t.Context(), "e", current.Version, storetest.Held(2, "a"))
+	if storetest.OutcomeOf(err) != storetest.Unknown || proxy.Count(http.MethodPut) != puts+1 {
 		t.Errorf("%d writes were sent: %v", proxy.Count(http.MethodPut)-puts, err)
 	}
 }
 
-// What passes ends no term: a renewal that failed, or that nobody knows of, is followed by one that succeeds.
 func TestTermOutlivesWhatPasses(t *testing.T) {
-	server := testserver.StartVersityGW(t)
-	proxy := startProxy(t, server)
-	f := fleet.New(t)
-	f.Stand(openStore(t, server, proxy.URL()), "a", fleet.Patient...)
-	term := f.Next()
-	put := func(fault httpproxy.Fault) httpproxy.Fault { return fault.On(http.MethodPut, "") }
-	for _, fault := range []httpproxy.Fault{
-		put(httpproxy.LoseReply()), put(httpproxy.LoseRequest()), put(httpproxy.Repeat()),
-		put(httpproxy.Answer(409, nil, failure("ConditionalRequestConflict"))),
-		put(httpproxy.Answer(503, nil, failure("SlowDown"))),
-		put(httpproxy.Misreport(500, nil, failure("InternalError"))),
-		httpproxy.Answer(403, nil, failure("ExpiredToken")),
-	} {
-		<-proxy.Inject(fault.Times(1)).Met()
-		renewed(t, proxy)
-	}
-	server.Kill()
-	server.Start()
-	renewed(t, proxy)
-	if !term.Valid() {
-		t.Error("what passes has ended the term")
-	}
-	f.Check()
+	objecttest.TermOutlives(t, serverUnderTest(t),
+		httpproxy.Answer(409, nil, failure("ConditionalRequestConflict")).On(http.MethodPut, ""),
+		httpproxy.Answer(503, nil, failure("SlowDown")).On(http.MethodPut, ""),
+		httpproxy.Misreport(500, nil, failure("InternalError")).On(http.MethodPut, ""),
+		httpproxy.Answer(403, nil, failure("ExpiredToken")))
 }
 
 // A candidate that is throttled comes again when the server said, and not before.
 func TestRetryAfterIsObeyed(t *testing.T) {
 	server := testserver.StartVersityGW(t)
-	proxy := startProxy(t, server)
+	proxy := httpproxy.Start(t, server.Addr)
 	f := fleet.New(t)
 	const wait = 3 * time.Second // longer than any back-off of its own that comes first
 	arrivals := make(chan time.Time, 100)
@@ -241,43 +153,9 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	f.Check()
 }
 
-// renewed waits until some more writes were sent.
-func renewed(t *testing.T, proxy *httpproxy.Proxy) {
-	t.Helper()
-	sent := proxy.Count(http.MethodPut)
-	for deadline := time.Now().Add(time.Minute); proxy.Count(http.MethodPut) < sent+3; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("nothing was written for a minute") // nothing else tells that it was
-		}
-	}
-}
-
-// Three real candidates through what ends terms, between them and a server that keeps what it has acknowledged.
 func TestFleetThroughFaults(t *testing.T) {
-	server := testserver.StartVersityGW(t)
-	f := fleet.New(t)
-	proxies := map[string]*httpproxy.Proxy{}
-	for _, id := range []string{"a", "b", "c"} {
-		proxies[id] = startProxy(t, server)
-		f.Stand(openStore(t, server, proxies[id].URL()), id)
-	}
-	term := f.Next()
-	for _, fault := range []httpproxy.Fault{
-		httpproxy.Answer(403, nil, failure("ExpiredToken")),
-		httpproxy.Throttle(503, time.Second, failure("SlowDown")),
-		httpproxy.Hang(),
-	} {
-		in := proxies[term.Leader].Inject(fault)
-		f.Over(term)
-		term = f.Next()
-		in.Heal()
-	}
-
-	server.Freeze()
-	f.Over(term)
-	server.Thaw()
-	f.Next()
-	f.Check()
+	objecttest.Fleet(t, serverUnderTest(t),
+		httpproxy.Answer(403, nil, failure("ExpiredToken")), httpproxy.Throttle(503, time.Second, failure("SlowDown")))
 }
 
 // A server that takes every write is caught before it holds an election.
@@ -290,11 +168,11 @@ func TestIgnoringServerIsRefused(t *testing.T) {
 		server := startFake(t, heeded)
 		for range 2 {
 			s := openStore(t, &testserver.VersityGW{Bucket: "b", AccessKey: "k", SecretKey: "s"}, server.URL)
-			_, err := s.CompareAndSwap(t.Context(), "e", "", held(1, "a"))
-			if outcome(err) != "permanent" || !strings.Contains(err.Error(), "ignores") {
+			_, err := s.CompareAndSwap(t.Context(), "e", "", storetest.Held(1, "a"))
+			if storetest.OutcomeOf(err) != storetest.Permanent || !strings.Contains(err.Error(), "ignores") {
 				t.Errorf("ignoring %s: %v", name, err)
 			}
-			if _, err := s.Guarantee(t.Context()); outcome(err) != "permanent" {
+			if _, err := s.Guarantee(t.Context()); storetest.OutcomeOf(err) != storetest.Permanent {
 				t.Errorf("ignoring %s: guarantee: %v", name, err)
 			}
 		}
@@ -304,5 +182,5 @@ func TestIgnoringServerIsRefused(t *testing.T) {
 	}
 	s := openStore(t, &testserver.VersityGW{Bucket: "b", AccessKey: "k", SecretKey: "s"},
 		startFake(t, func(*http.Request) bool { return true }).URL)
-	mustSwap(t, s, mustSwap(t, s, "", held(1, "a")).Version, held(2, "a"))
+	storetest.Swap(t, s, "e", storetest.Swap(t, s, "e", "", storetest.Held(1, "a")).Version, storetest.Held(2, "a"))
 }

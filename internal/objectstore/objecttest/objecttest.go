@@ -1,0 +1,141 @@
+// Package objecttest tests a store in an object storage on a real server, through the faults of its network.
+package objecttest
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/httpproxy"
+	"github.com/tenure-go/tenure/internal/storetest"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+// TB is what this package needs of a test.
+type TB interface {
+	testserver.TB
+	storetest.TB
+	fleet.TB
+}
+
+// Server is a server under test.
+type Server struct {
+	*testserver.Process
+	// Addr is its host and port.
+	Addr string
+	// Halt ends it. What it has acknowledged is there when it is started again.
+	Halt func()
+	// Open returns a store on it, through addr, that is closed with the test.
+	Open func(addr string) tenure.Store
+}
+
+// Answer is what becomes of a write, and what its caller has to be told.
+type Answer struct {
+	fault httpproxy.Fault
+	want  storetest.Outcome
+	wait  time.Duration
+}
+
+// Expect has a fault reported as an outcome, with the time that the caller is asked to wait.
+func Expect(fault httpproxy.Fault, want storetest.Outcome, wait time.Duration) Answer {
+	return Answer{fault, want, wait}
+}
+
+// Answers checks what a store says of a write that is answered so or so. That a write was carried out while the answer
+// says something else shows which answers must leave the outcome open.
+func Answers(t TB, server Server, answers map[string]Answer) {
+	t.Helper()
+	proxy := httpproxy.Start(t, server.Addr)
+	s := server.Open(proxy.Addr())
+	current := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
+	for name, answer := range answers {
+		before, puts := current, proxy.Count(http.MethodPut)
+		proxy.Inject(answer.fault.On(http.MethodPut, "").Times(1))
+		_, err := s.CompareAndSwap(t.Context(), "e", current.Version, storetest.Held(current.Record.Token+1, "a"))
+		got := storetest.OutcomeOf(err)
+		if got != answer.want || tenure.RetryAfter(err) != answer.wait {
+			t.Errorf("%s: %s, wait %v: %v", name, got, tenure.RetryAfter(err), err)
+		}
+		if sent := proxy.Count(http.MethodPut) - puts; sent != 1 {
+			t.Errorf("%s: the write was sent %d times", name, sent)
+		}
+		current = storetest.Load(t, s, "e")
+		landed := current.Version != before.Version
+		if landed && (answer.want == storetest.NotApplied || answer.want == storetest.Permanent) {
+			t.Errorf("%s: the write has landed", name)
+		}
+	}
+}
+
+// TermOutlives checks that what passes ends no term: a renewal that failed, or that nobody knows of, is followed by one
+// that succeeds. faults are those of this storage, besides those of all.
+func TermOutlives(t TB, server Server, faults ...httpproxy.Fault) {
+	t.Helper()
+	proxy := httpproxy.Start(t, server.Addr)
+	f := fleet.New(t)
+	f.Stand(server.Open(proxy.Addr()), "a", fleet.Patient...)
+	term := f.Next()
+	for _, fault := range append([]httpproxy.Fault{
+		httpproxy.LoseReply().On(http.MethodPut, ""), httpproxy.LoseRequest().On(http.MethodPut, ""),
+		httpproxy.Repeat().On(http.MethodPut, ""),
+	}, faults...) {
+		<-proxy.Inject(fault.Times(1)).Met()
+		renewed(t, proxy)
+	}
+	server.Halt()
+	server.Start()
+	renewed(t, proxy)
+	if !term.Valid() {
+		t.Errorf("what passes has ended the term")
+	}
+	f.Check()
+}
+
+// renewed waits until some more writes were sent.
+func renewed(t TB, proxy *httpproxy.Proxy) {
+	t.Helper()
+	sent := proxy.Count(http.MethodPut)
+	storetest.Eventually(t, "the term is renewed", func() bool { return proxy.Count(http.MethodPut) >= sent+3 })
+}
+
+// Fleet checks that candidates lead one after the other through what ends terms: faults that the leader alone has, a
+// server that stands still, and one that is gone but keeps what it has acknowledged.
+func Fleet(t TB, server Server, faults ...httpproxy.Fault) {
+	t.Helper()
+	f := fleet.New(t)
+	proxies := map[string]*httpproxy.Proxy{}
+	for _, id := range []string{"a", "b", "c"} {
+		proxies[id] = httpproxy.Start(t, server.Addr)
+		f.Stand(server.Open(proxies[id].Addr()), id)
+	}
+	term := f.Next()
+	for _, fault := range append(faults, httpproxy.Hang()) {
+		in := proxies[term.Leader].Inject(fault)
+		f.Over(term)
+		term = f.Next()
+		in.Heal()
+	}
+	for _, outage := range []struct{ begin, end func() }{{server.Freeze, server.Thaw}, {server.Halt, server.Start}} {
+		outage.begin()
+		f.Over(term)
+		outage.end()
+		term = f.Next()
+	}
+	f.Check()
+}
+
+// Load checks what README.md and docs/poll-costs.md state that a candidate sends. A renewal comes after 0.9 thirds of
+// the TTL at the earliest, a poll after 0.9 fifths.
+func Load(t TB, server Server) {
+	t.Helper()
+	party := func() fleet.Party {
+		proxy := httpproxy.Start(t, server.Addr)
+		return fleet.Party{Store: server.Open(proxy.Addr()), Sent: func() int { return proxy.Count("") }}
+	}
+	leads, follows := fleet.Load(t, party(), party())
+	t.Logf("requests a minute at the default TTL: leader %.1f, follower %.1f", leads, follows)
+	if leads == 0 || leads > 22 || follows == 0 || follows > 36 {
+		t.Errorf("a leader sends %.1f requests a minute, a follower %.1f", leads, follows)
+	}
+}
