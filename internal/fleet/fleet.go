@@ -1,5 +1,5 @@
 // Package fleet runs real candidates of one election in tests, through whatever faults the test brings about, and
-// checks that no two of them led at the same time. It works on real time, since real servers do.
+// checks that no two of them led, or worked, at the same time. It works on real time, since real servers do.
 package fleet
 
 import (
@@ -43,11 +43,12 @@ type Fleet struct {
 	stops []func()
 }
 
-// span is what is certain of a term: it was valid at its first and last instant, and so in between.
+// span is what is certain of a term: it was valid at its first and last instant, and so in between. Its work was told
+// the cause of its end at the instant ended, if it has.
 type span struct {
-	leader      string
-	token       uint64
-	first, last time.Time
+	term               tenure.Term
+	first, last, ended time.Time
+	cause              error
 }
 
 // New returns a fleet without candidates.
@@ -80,22 +81,32 @@ func (f *Fleet) Stand(store tenure.Store, id string, options ...tenure.Option) (
 
 // work leads. It looks at the clock often, and keeps instants before each look that found the term valid.
 func (f *Fleet) work(ctx context.Context, term tenure.Term) error {
-	defer func() { <-ctx.Done() }() // which the term's end brings about; to return earlier is to be done
 	now := time.Now()
 	if !term.Valid() {
+		<-ctx.Done() // to return earlier is to be done
 		return nil
 	}
-	s := &span{leader: term.Leader, token: term.Token, first: now, last: now}
+	s := &span{term: term, first: now, last: now}
 	f.mu.Lock()
 	f.terms = append(f.terms, s)
 	f.mu.Unlock()
 	f.begun <- term
-	look := time.NewTicker(5 * time.Millisecond)
+	f.watch(s)
+	<-ctx.Done()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.ended, s.cause = time.Now(), context.Cause(ctx)
+	return nil
+}
+
+// watch returns when the term is not valid any more.
+func (f *Fleet) watch(s *span) {
+	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()
 	for ; ; <-look.C {
-		now = time.Now()
-		if !term.Valid() {
-			return nil
+		now := time.Now()
+		if !s.term.Valid() {
+			return
 		}
 		f.mu.Lock()
 		s.last = now
@@ -119,21 +130,76 @@ func (f *Fleet) Within(d time.Duration) (tenure.Term, bool) {
 	case term := <-f.begun:
 		return term, true
 	case <-time.After(d):
+	}
+	select { // both may be there, and the term counts
+	case term := <-f.begun:
+		return term, true
+	default:
 		return tenure.Term{}, false
+	}
+}
+
+// Leader returns the latest term, if it goes on.
+func (f *Fleet) Leader() (tenure.Term, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.terms) == 0 {
+		return tenure.Term{}, false
+	}
+	latest := f.terms[len(f.terms)-1].term
+	return latest, latest.Valid()
+}
+
+// Await waits until somebody leads under a token above the given one, perhaps by now, and returns the term.
+func (f *Fleet) Await(above uint64) (term tenure.Term) {
+	f.tb.Helper()
+	f.eventually(fmt.Sprintf("somebody leads with a token above %d", above), func() (leads bool) {
+		term, leads = f.Leader()
+		return leads && term.Token > above
+	})
+	return term
+}
+
+// Stays checks that a term goes on for that much longer, and that no other one begins.
+func (f *Fleet) Stays(term tenure.Term, d time.Duration) {
+	f.tb.Helper()
+	if next, begun := f.Within(d); begun {
+		f.tb.Fatalf("%s began to lead while the term of %s should have gone on", next.Leader, term.Leader)
+	}
+	if !term.Valid() {
+		f.tb.Fatalf("the term of %s has ended", term.Leader)
 	}
 }
 
 // Over waits for the end of a term.
 func (f *Fleet) Over(term tenure.Term) {
 	f.tb.Helper()
-	for deadline := time.Now().Add(patience); term.Valid(); time.Sleep(5 * time.Millisecond) { // no event tells
+	f.eventually("the term of "+term.Leader+" has ended", func() bool { return !term.Valid() })
+}
+
+func (f *Fleet) eventually(what string, holds func() bool) {
+	f.tb.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) { // no event tells
 		if time.Now().After(deadline) {
-			f.tb.Fatalf("the term of %s has not ended after %v", term.Leader, patience)
+			f.tb.Fatalf("after %v it was not so that %s", patience, what)
 		}
 	}
 }
 
-// Check stops all candidates, and fails the test if two terms overlapped, or a token did not rise.
+// Causes returns why those terms ended that have.
+func (f *Fleet) Causes() (causes []error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.terms {
+		if s.cause != nil {
+			causes = append(causes, s.cause)
+		}
+	}
+	return causes
+}
+
+// Check stops all candidates, and fails the test if two terms overlapped, if the work of one went on into the next, or
+// if a token did not rise.
 func (f *Fleet) Check() {
 	f.tb.Helper()
 	for _, stop := range f.stops {
@@ -144,13 +210,15 @@ func (f *Fleet) Check() {
 	terms := slices.SortedFunc(slices.Values(f.terms), func(a, b *span) int { return a.first.Compare(b.first) })
 	for i := 1; i < len(terms); i++ {
 		before, after := terms[i-1], terms[i]
-		if !before.last.Before(after.first) || after.token <= before.token {
+		apart := before.last.Before(after.first) && before.ended.Before(after.first)
+		if !apart || after.term.Token <= before.term.Token {
 			f.tb.Errorf("%v\nis followed by\n%v", before, after)
 		}
 	}
 }
 
 func (s *span) String() string {
-	return fmt.Sprintf("%s, token %d, %v - %v", s.leader, s.token,
-		s.first.Format("05.000000"), s.last.Format("05.000000"))
+	const layout = "05.000000"
+	return fmt.Sprintf("%s, token %d, valid %s - %s, work until %s", s.term.Leader, s.term.Token,
+		s.first.Format(layout), s.last.Format(layout), s.ended.Format(layout))
 }

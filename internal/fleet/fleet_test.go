@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/memory"
 )
 
@@ -18,6 +19,8 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
+func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
+
 func TestTermsOneAfterTheOther(t *testing.T) {
 	r := &recorder{T: t}
 	f := New(r)
@@ -27,29 +30,55 @@ func TestTermsOneAfterTheOther(t *testing.T) {
 		stops[id] = f.Stand(store, id)
 	}
 	first := f.Next()
+	f.Stays(first, 0)
+	if leader, leads := f.Leader(); !leads || leader.Token != first.Token || len(f.Causes()) != 0 {
+		t.Errorf("%s leads: %v, causes %v", leader.Leader, leads, f.Causes())
+	}
 	stops[first.Leader]()
 	f.Over(first)
-	if second := f.Next(); second.Token <= first.Token {
-		t.Errorf("token %d after %d", second.Token, first.Token)
+	second := f.Next()
+	if awaited := f.Await(first.Token); second.Token <= first.Token || awaited.Token != second.Token {
+		t.Errorf("token %d, and then %d, after %d", second.Token, awaited.Token, first.Token)
 	}
 	f.Check()
+	if _, leads := f.Leader(); leads || len(f.Causes()) != 2 {
+		t.Errorf("after the end somebody leads: %v, causes %v", leads, f.Causes())
+	}
 	if len(f.terms) != 2 || len(r.failures) > 0 {
 		t.Errorf("%d terms, failures %q", len(f.terms), r.failures)
 	}
 }
 
+func TestAnEndedTermDoesNotStay(t *testing.T) {
+	for name, another := range map[string]bool{"ended": false, "followed": true} {
+		r := &recorder{T: t}
+		f := New(r)
+		if another {
+			f.begun <- tenure.Term{Leader: "b"}
+		}
+		f.Stays(tenure.Term{Leader: "a"}, 0)
+		if len(r.failures) == 0 {
+			t.Errorf("%s: no failure", name)
+		}
+	}
+}
+
 func TestOverlapsAndFallingTokensAreFound(t *testing.T) {
 	at := func(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
+	of := func(token uint64, first, last, ended int) *span {
+		return &span{term: tenure.Term{Token: token}, first: at(first), last: at(last), ended: at(ended)}
+	}
 	for name, test := range map[string]struct {
 		terms []*span
 		found int
 	}{
-		"apart":    {[]*span{{"a", 1, at(0), at(1)}, {"b", 2, at(2), at(3)}}, 0},
-		"unsorted": {[]*span{{"b", 2, at(2), at(3)}, {"a", 1, at(0), at(1)}}, 0},
-		"overlap":  {[]*span{{"a", 1, at(0), at(2)}, {"b", 2, at(1), at(3)}}, 1},
-		"inside":   {[]*span{{"a", 1, at(0), at(9)}, {"b", 2, at(1), at(3)}}, 1},
-		"falling":  {[]*span{{"a", 2, at(0), at(1)}, {"b", 1, at(2), at(3)}}, 1},
-		"same":     {[]*span{{"a", 2, at(0), at(1)}, {"b", 2, at(2), at(3)}}, 1},
+		"apart":    {[]*span{of(1, 0, 1, 1), of(2, 2, 3, 3)}, 0},
+		"unsorted": {[]*span{of(2, 2, 3, 3), of(1, 0, 1, 1)}, 0},
+		"overlap":  {[]*span{of(1, 0, 2, 2), of(2, 1, 3, 3)}, 1},
+		"inside":   {[]*span{of(1, 0, 9, 9), of(2, 1, 3, 3)}, 1},
+		"work":     {[]*span{of(1, 0, 1, 2), of(2, 2, 3, 3)}, 1},
+		"falling":  {[]*span{of(2, 0, 1, 1), of(1, 2, 3, 3)}, 1},
+		"same":     {[]*span{of(2, 0, 1, 1), of(2, 2, 3, 3)}, 1},
 	} {
 		r := &recorder{T: t}
 		f := New(r)

@@ -76,27 +76,36 @@ func TermOutlives(t TB, server Server, faults ...httpproxy.Fault) {
 	f := fleet.New(t)
 	f.Stand(server.Open(proxy.Addr()), "a", fleet.Patient...)
 	term := f.Next()
+	observer := server.Open(server.Addr)
 	for _, fault := range append([]httpproxy.Fault{
 		httpproxy.LoseReply().On(http.MethodPut, ""), httpproxy.LoseRequest().On(http.MethodPut, ""),
 		httpproxy.Repeat().On(http.MethodPut, ""),
 	}, faults...) {
 		<-proxy.Inject(fault.Times(1)).Met()
-		renewed(t, proxy)
+		renewed(t, observer)
 	}
 	server.Halt()
 	server.Start()
-	renewed(t, proxy)
+	renewed(t, observer)
 	if !term.Valid() {
 		t.Errorf("what passes has ended the term")
 	}
 	f.Check()
 }
 
-// renewed waits until some more writes were sent.
-func renewed(t TB, proxy *httpproxy.Proxy) {
+// renewed waits until the term was renewed some more.
+func renewed(t TB, observer tenure.Store) {
 	t.Helper()
-	sent := proxy.Count(http.MethodPut)
-	storetest.Eventually(t, "the term is renewed", func() bool { return proxy.Count(http.MethodPut) >= sent+3 })
+	var begun, now tenure.Snapshot
+	loads := func(to *tenure.Snapshot) bool {
+		snapshot, err := observer.Load(t.Context(), fleet.Election) // its connection may be from before a restart
+		*to = snapshot
+		return err == nil
+	}
+	storetest.Eventually(t, "the record is there", func() bool { return loads(&begun) })
+	storetest.Eventually(t, "the term is renewed", func() bool {
+		return loads(&now) && now.Record.Renewals >= begun.Record.Renewals+3
+	})
 }
 
 // Fleet checks that candidates lead one after the other through what ends terms: faults that the leader alone has, a
