@@ -38,9 +38,11 @@ type Fleet struct {
 	tb    TB
 	begun chan tenure.Term
 
+	candidates []*tenure.Candidate
+	stops      []func()
+
 	mu    sync.Mutex
 	terms []*span
-	stops []func()
 }
 
 // span is what is certain of a term: it was valid at its first and last instant, and so in between. Its work was told
@@ -75,7 +77,7 @@ func (f *Fleet) Stand(store tenure.Store, id string, options ...tenure.Option) (
 		running.Wait()
 	}
 	f.tb.Cleanup(stop)
-	f.stops = append(f.stops, stop)
+	f.candidates, f.stops = append(f.candidates, c), append(f.stops, stop)
 	return stop
 }
 
@@ -158,6 +160,16 @@ func (f *Fleet) Await(above uint64) (term tenure.Term) {
 		return leads && term.Token > above
 	})
 	return term
+}
+
+// Known waits until all candidates have seen a term, or a later one.
+func (f *Fleet) Known(term tenure.Term) {
+	f.tb.Helper()
+	f.eventually("all have seen the term of "+term.Leader, func() bool {
+		return !slices.ContainsFunc(f.candidates, func(c *tenure.Candidate) bool {
+			return c.Status().Record.Token < term.Token
+		})
+	})
 }
 
 // Stays checks that a term goes on for that much longer, and that no other one begins.

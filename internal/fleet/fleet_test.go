@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/memory"
+	"github.com/tenure-go/tenure/tenuretest"
 )
 
 // recorder is a test that may fail.
@@ -30,6 +31,7 @@ func TestTermsOneAfterTheOther(t *testing.T) {
 		stops[id] = f.Stand(store, id)
 	}
 	first := f.Next()
+	f.Known(first)
 	f.Stays(first, 0)
 	if leader, leads := f.Leader(); !leads || leader.Token != first.Token || len(f.Causes()) != 0 {
 		t.Errorf("%s leads: %v, causes %v", leader.Leader, leads, f.Causes())
@@ -47,6 +49,29 @@ func TestTermsOneAfterTheOther(t *testing.T) {
 	if len(f.terms) != 2 || len(r.failures) > 0 {
 		t.Errorf("%d terms, failures %q", len(f.terms), r.failures)
 	}
+}
+
+// A candidate that cannot load does not know the term yet.
+func TestKnownWaitsForAll(t *testing.T) {
+	f := New(t)
+	store := memory.New()
+	f.Stand(store, "a")
+	term := f.Next()
+	deaf := tenuretest.NewFaulty(struct{ tenure.Store }{store})
+	heal := deaf.Inject(tenuretest.LoseReply())
+	f.Stand(deaf, "b")
+	healed := make(chan struct{})
+	time.AfterFunc(50*time.Millisecond, func() {
+		close(healed)
+		heal()
+	})
+	f.Known(term)
+	select {
+	case <-healed:
+	default:
+		t.Error("a candidate without a connection knows of a term")
+	}
+	f.Check()
 }
 
 func TestAnEndedTermDoesNotStay(t *testing.T) {

@@ -71,6 +71,14 @@ func OutcomeOf(err error) Outcome {
 	return Unknown
 }
 
+// Want stops the test unless err says that of a write.
+func Want(tb TB, want Outcome, err error) {
+	tb.Helper()
+	if got := OutcomeOf(err); got != want {
+		tb.Fatalf("the outcome is %s, want %s: %v", got, want, err)
+	}
+}
+
 // Eventually waits until something holds that nothing tells of, and fails the test if it does not come to.
 func Eventually(tb TB, what string, holds func() bool) {
 	tb.Helper()

@@ -21,6 +21,7 @@ func TestOutcomeOf(t *testing.T) {
 		if got := OutcomeOf(err); got != want {
 			t.Errorf("%v: %s, want %s", err, got, want)
 		}
+		Want(t, want, err)
 	}
 }
 
@@ -33,6 +34,16 @@ type recorder struct {
 func (r *recorder) Fatalf(format string, args ...any) {
 	r.failure = fmt.Sprintf(format, args...)
 	panic(r)
+}
+
+func TestWantStopsTheTest(t *testing.T) {
+	r := &recorder{T: t}
+	defer func() {
+		if recover() != r || r.failure != "the outcome is unknown, want conflict: lost" {
+			t.Errorf("the failure is %q", r.failure)
+		}
+	}()
+	Want(r, Conflict, errors.New("lost"))
 }
 
 func TestEventually(t *testing.T) {

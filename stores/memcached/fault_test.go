@@ -15,66 +15,35 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
-
-func startProxy(t *testing.T, upstream string) *tcpproxy.Proxy {
-	t.Helper()
-	proxy, err := tcpproxy.Listen(upstream)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(proxy.Close)
-	return proxy
-}
 
 func command(verb string) func([]byte) bool {
 	return func(request []byte) bool { return bytes.HasPrefix(request, []byte(verb+" ")) }
 }
 
-func held(token uint64, leader string) tenure.Record {
-	return tenure.Record{Token: token, Leader: leader, Session: leader + "-session", TTL: time.Minute}
-}
-
-func mustSwap(t *testing.T, s *Store, election string, old tenure.Version, record tenure.Record) tenure.Snapshot {
-	t.Helper()
-	snapshot, err := s.CompareAndSwap(t.Context(), election, old, record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot
-}
-
-func mustLoad(t *testing.T, s *Store, election string) tenure.Snapshot {
-	t.Helper()
-	snapshot, err := s.Load(t.Context(), election)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot
-}
-
 // A write whose reply is lost may have landed, and here has: any of the three certain errors would be a lie.
 func TestLostReplyIsUnknown(t *testing.T) {
 	server := testserver.StartMemcached(t)
-	proxy := startProxy(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	s := openStore(t, proxy.Addr())
 	var current tenure.Snapshot
 	for token, verb := range map[uint64]string{1: "add", 2: "cas"} {
-		current = mustLoad(t, s, "e"+verb)
+		current = storetest.Load(t, s, "e"+verb)
 		if verb == "cas" {
-			current = mustSwap(t, s, "e"+verb, current.Version, held(1, "a"))
+			current = storetest.Swap(t, s, "e"+verb, current.Version, storetest.Held(1, "a"))
 		}
 		lost := proxy.LoseReply(command(verb))
-		_, err := s.CompareAndSwap(t.Context(), "e"+verb, current.Version, held(token, "b"))
+		_, err := s.CompareAndSwap(t.Context(), "e"+verb, current.Version, storetest.Held(token, "b"))
 		<-lost
 		for _, certain := range []error{nil, tenure.ErrConflict, tenure.ErrNotApplied, tenure.ErrPermanent} {
 			if errors.Is(err, certain) {
 				t.Errorf("%s whose reply was lost: %v", verb, err)
 			}
 		}
-		if now := mustLoad(t, s, "e"+verb); now.Record.Leader != "b" {
+		if now := storetest.Load(t, s, "e"+verb); now.Record.Leader != "b" {
 			t.Errorf("%s has not landed: %+v", verb, now)
 		}
 	}
@@ -83,13 +52,13 @@ func TestLostReplyIsUnknown(t *testing.T) {
 // A lost reply to the read before a write is no unknown outcome: nothing was written.
 func TestLostReadIsNotApplied(t *testing.T) {
 	server := testserver.StartMemcached(t)
-	proxy := startProxy(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	s := openStore(t, proxy.Addr())
 	proxy.LoseReply(command("gets"))
-	if _, err := s.CompareAndSwap(t.Context(), "e", "", held(1, "a")); !errors.Is(err, tenure.ErrNotApplied) {
+	if _, err := s.CompareAndSwap(t.Context(), "e", "", storetest.Held(1, "a")); !errors.Is(err, tenure.ErrNotApplied) {
 		t.Errorf("the error is %v", err)
 	}
-	if now := mustLoad(t, s, "e"); now.Exists() {
+	if now := storetest.Load(t, s, "e"); now.Exists() {
 		t.Errorf("written: %+v", now)
 	}
 }
@@ -98,22 +67,22 @@ func TestNoServerIsNotApplied(t *testing.T) {
 	server := testserver.StartMemcached(t)
 	s := openStore(t, server.Addr)
 	server.Kill()
-	if _, err := s.CompareAndSwap(t.Context(), "e", "", held(1, "a")); !errors.Is(err, tenure.ErrNotApplied) {
+	if _, err := s.CompareAndSwap(t.Context(), "e", "", storetest.Held(1, "a")); !errors.Is(err, tenure.ErrNotApplied) {
 		t.Errorf("without a server: %v", err)
 	}
 	if err := written(s.client.Add(&memcache.Item{Key: "k"})); !errors.Is(err, tenure.ErrNotApplied) {
 		t.Errorf("a write without a server, once the connection has gone: %v", err)
 	}
 	server.Start()
-	mustSwap(t, s, "e", mustLoad(t, s, "e").Version, held(1, "a"))
+	storetest.Swap(t, s, "e", storetest.Load(t, s, "e").Version, storetest.Held(1, "a"))
 }
 
 // Memory is full and nothing may be evicted: the record stays as it was, and the writer knows.
 func TestFullServerIsNotApplied(t *testing.T) {
 	server := testserver.StartMemcached(t, "-M", "-m", "2")
 	s := openStore(t, server.Addr)
-	before := mustSwap(t, s, "e", "", held(1, "a"))
-	full := held(1, "a")
+	before := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
+	full := storetest.Held(1, "a")
 	full.Metadata = map[string]string{"filling": strings.Repeat("x", 100_000)}
 	var err error
 	for i := 0; err == nil && i < 10_000; i++ {
@@ -122,19 +91,19 @@ func TestFullServerIsNotApplied(t *testing.T) {
 	if !errors.Is(err, tenure.ErrNotApplied) {
 		t.Fatalf("a full server: %v", err)
 	}
-	if now := mustLoad(t, s, "e"); now.Version != before.Version {
+	if now := storetest.Load(t, s, "e"); now.Version != before.Version {
 		t.Errorf("the record is now %+v", now)
 	}
 }
 
 func TestTooLargeIsPermanent(t *testing.T) {
 	s := openStore(t, testserver.StartMemcached(t).Addr)
-	large := held(1, "a")
+	large := storetest.Held(1, "a")
 	large.Metadata = map[string]string{"large": strings.Repeat("x", 2<<20)}
 	if _, err := s.CompareAndSwap(t.Context(), "e", "", large); !errors.Is(err, tenure.ErrPermanent) {
 		t.Errorf("an item of 2 MiB: %v", err)
 	}
-	if now := mustLoad(t, s, "e"); now.Exists() {
+	if now := storetest.Load(t, s, "e"); now.Exists() {
 		t.Errorf("written: %+v", now)
 	}
 }
@@ -144,7 +113,7 @@ func TestEvictionIsReported(t *testing.T) {
 	server := testserver.StartMemcached(t, "-m", "2")
 	var losses []Loss
 	s := openStore(t, server.Addr, WithLossObserver(func(l Loss) { losses = append(losses, l) }))
-	mustSwap(t, s, "e", "", held(7, "a"))
+	storetest.Swap(t, s, "e", "", storetest.Held(7, "a"))
 	item, _, err := s.get(t.Context(), "e")
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +124,7 @@ func TestEvictionIsReported(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if now := mustLoad(t, s, "e"); now.Exists() || now.Record.Token != 7 {
+		if now := storetest.Load(t, s, "e"); now.Exists() || now.Record.Token != 7 {
 			t.Errorf("after the eviction: %+v", now)
 		}
 	}
@@ -172,12 +141,12 @@ func TestEvictionIsReported(t *testing.T) {
 func TestVersionsAfterARestart(t *testing.T) {
 	server := testserver.StartMemcached(t)
 	s := openStore(t, server.Addr)
-	old := mustSwap(t, s, "e", "", held(1, "a"))
+	old := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
 	server.Kill()
 	server.Start()
 	_, _ = s.Load(t.Context(), "e") // over the connection that has died
-	mustSwap(t, s, "e", mustLoad(t, s, "e").Version, held(2, "b"))
-	if _, err := s.CompareAndSwap(t.Context(), "e", old.Version, held(1, "a")); !errors.Is(err, tenure.ErrConflict) {
+	storetest.Swap(t, s, "e", storetest.Load(t, s, "e").Version, storetest.Held(2, "b"))
+	if _, err := s.CompareAndSwap(t.Context(), "e", old.Version, storetest.Held(1, "a")); !errors.Is(err, tenure.ErrConflict) {
 		t.Errorf("a version of the server's former life: %v", err)
 	}
 }
@@ -196,7 +165,7 @@ func TestForeignItemIsPermanent(t *testing.T) {
 		if _, err := s.Load(t.Context(), name); !errors.Is(err, tenure.ErrPermanent) {
 			t.Errorf("%s: Load: %v", name, err)
 		}
-		if _, err := s.CompareAndSwap(t.Context(), name, "", held(1, "a")); !errors.Is(err, tenure.ErrPermanent) {
+		if _, err := s.CompareAndSwap(t.Context(), name, "", storetest.Held(1, "a")); !errors.Is(err, tenure.ErrPermanent) {
 			t.Errorf("%s: CompareAndSwap: %v", name, err)
 		}
 	}
@@ -206,7 +175,7 @@ func TestForeignItemIsPermanent(t *testing.T) {
 func TestTermOutlivesWhatPasses(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartMemcached(t)
-	proxy := startProxy(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	f := fleet.New(t)
 	f.Stand(openStore(t, proxy.Addr()), "a", fleet.Patient...)
 	term := f.Next()
@@ -233,7 +202,7 @@ func TestFleetThroughFaults(t *testing.T) {
 	proxies := map[string]*tcpproxy.Proxy{}
 	stops := map[string]func(){}
 	for _, id := range []string{"a", "b", "c"} {
-		proxies[id] = startProxy(t, server.Addr)
+		proxies[id] = tcpproxy.Start(t, server.Addr)
 		stops[id] = f.Stand(openStore(t, proxies[id].Addr()), id)
 	}
 	term := f.Next()
@@ -270,8 +239,7 @@ func TestFleetThroughARestart(t *testing.T) {
 		f.Stand(s, id)
 	}
 	term := f.Next()
-	waitUntil(t, "all have seen the term", func() bool { return allSee(t, server.Addr, term.Token) })
-	time.Sleep(fleet.TTL / 2) // every follower polls several times in that; nothing else tells that it has
+	f.Known(term)
 	server.Kill()
 	server.Start()
 	next := f.Next()
@@ -282,20 +250,6 @@ func TestFleetThroughARestart(t *testing.T) {
 		t.Error("nobody has reported the loss")
 	}
 	f.Check()
-}
-
-func allSee(t *testing.T, addr string, token uint64) bool {
-	t.Helper()
-	return mustLoad(t, openStore(t, addr), fleet.Election).Record.Token == token
-}
-
-func waitUntil(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("after a minute it was not so that %s", what)
-		}
-	}
 }
 
 // Close waits for the request of a call that its caller has given up.

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -75,7 +76,7 @@ func TestUnfitBucketsAreRefused(t *testing.T) {
 			if !errors.Is(err, tenure.ErrPermanent) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("Load returned %v, want ErrPermanent with %q", err, test.want)
 			}
-			_, err = s.CompareAndSwap(t.Context(), "billing", "", held(1, "a"))
+			_, err = s.CompareAndSwap(t.Context(), "billing", "", storetest.Held(1, "a"))
 			if !errors.Is(err, tenure.ErrPermanent) {
 				t.Errorf("CompareAndSwap returned %v, want ErrPermanent", err)
 			}
@@ -144,7 +145,7 @@ func TestBucketOfOthersIsUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := openStore(t, server.Addr, "shared?create=false")
-	created := mustSwap(t, s, "billing", "", held(1, "a"))
+	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	e, err := kv.Get(t.Context(), "billing")
 	if err != nil || version(e.Revision()) != created.Version {
 		t.Errorf("another client reads %v, %v, want the revision %s", e, err, created.Version)

@@ -51,5 +51,5 @@ func ExampleOpen() {
 	_, err := natskv.Open(context.Background(), "nats://localhost:4222/elections?replica=3")
 	fmt.Println(err)
 	// Output:
-	// natskv: tenure: refused configuration: nats://localhost:4222/elections: there is no parameter "replica"; known: servers, replicas, storage, cluster, tags, description, create, sync, heartbeat, domain, creds, nkey, tls_ca, tls_cert, tls_key, inbox_prefix, name
+	// natskv: tenure: refused configuration: nats://localhost:4222/elections: there is no parameter "replica" of the URL; known: servers, replicas, storage, cluster, tags, description, create, sync, heartbeat, domain, creds, nkey, tls_ca, tls_cert, tls_key, inbox_prefix, name
 }

@@ -9,18 +9,20 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
 // threeOf has three candidates stand, each with a store and a connection of its own, made by the address of its number.
-func threeOf(t *testing.T, f *fleet, address func(i int) string, rest string) []*Store {
+func threeOf(t *testing.T, f *fleet.Fleet, address func(i int) string, rest string) []*Store {
 	t.Helper()
 	var stores []*Store
 	for i := range 3 {
 		s := openStore(t, address(i), rest)
 		stores = append(stores, s)
-		f.stand(s, fmt.Sprint("node-", i))
+		f.Stand(s, fmt.Sprint("node-", i))
 	}
 	return stores
 }
@@ -44,20 +46,21 @@ func TestLeaderIsCutOff(t *testing.T) {
 		"requests do not pass": func(p *tcpproxy.Proxy) { p.HoldRequests() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFleet(t)
-			proxies := []*tcpproxy.Proxy{proxyTo(t, server.Addr), proxyTo(t, server.Addr), proxyTo(t, server.Addr)}
+			f := fleet.New(t)
+			defer f.Check()
+			proxies := []*tcpproxy.Proxy{tcpproxy.Start(t, server.Addr), tcpproxy.Start(t, server.Addr), tcpproxy.Start(t, server.Addr)}
 			bucket := strings.ReplaceAll(name, " ", "-")
 			threeOf(t, f, func(i int) string { return proxies[i].Addr() }, bucket+"?heartbeat=200ms")
-			first := f.next()
+			first := f.Next()
 			proxy := proxies[number(t, first)]
 			cutOff(proxy)
-			second := f.next()
+			second := f.Next()
 			if second.Leader == first.Leader {
 				t.Fatalf("%s leads again, cut off", first.Leader)
 			}
 			proxy.Release()
 			proxy.Refuse(false)
-			f.stays(second, fleetTTL)
+			f.Stays(second, fleet.TTL)
 		})
 	}
 }
@@ -65,61 +68,66 @@ func TestLeaderIsCutOff(t *testing.T) {
 // A connection that is lost and made anew within the lease changes nothing.
 func TestConnectionsAreCutNowAndThen(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := newFleet(t)
-	proxy := proxyTo(t, server.Addr)
+	f := fleet.New(t)
+	defer f.Check()
+	proxy := tcpproxy.Start(t, server.Addr)
 	threeOf(t, f, func(int) string { return proxy.Addr() }, fleetBucket)
-	term := f.next()
+	term := f.Next()
 	for range 5 {
 		proxy.Cut()
-		f.stays(term, fleetTTL/2)
+		f.Stays(term, fleet.TTL/2)
 	}
 }
 
 func TestServerFrozen(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := newFleet(t)
+	f := fleet.New(t)
+	defer f.Check()
 	threeOf(t, f, func(int) string { return server.Addr }, fleetBucket)
-	first := f.next()
+	first := f.Next()
 
 	server.Freeze() // for less than the lease: nothing changes
-	f.stays(first, fleetTTL/4)
+	f.Stays(first, fleet.TTL/4)
 	server.Thaw()
-	f.stays(first, fleetTTL)
+	f.Stays(first, fleet.TTL)
 
 	server.Freeze() // for longer: the leader stops in time
-	f.ends(first)
+	f.Over(first)
 	server.Thaw()
-	f.stays(f.next(), fleetTTL)
+	f.Stays(f.Next(), fleet.TTL)
 }
 
 func TestServerRestarted(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := newFleet(t)
+	f := fleet.New(t)
+	defer f.Check()
 	threeOf(t, f, func(int) string { return server.Addr }, fleetBucket)
-	first := f.next()
+	first := f.Next()
 	server.Restart()
-	f.stays(first, fleetTTL)
+	f.Stays(first, fleet.TTL)
 	server.Kill()
 	server.Start()
-	f.stays(first, fleetTTL)
+	f.Stays(first, fleet.TTL)
 }
 
 // A server that forgets everything is an emptied store: the record counts as held until its lease has run out, and the
 // candidates that remember the token go on above it.
 func TestServerForgets(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := newFleet(t)
+	f := fleet.New(t)
+	defer f.Check()
 	stores := threeOf(t, f, func(int) string { return server.Addr }, fleetBucket)
-	first := f.next()
-	before := mustLoad(t, stores[0], "fleet").Version
+	first := f.Next()
+	f.Known(first)
+	before := storetest.Load(t, stores[0], fleet.Election).Version
 	server.Kill()
 	server.Forget()
 	server.Start()
-	second := f.next()
+	second := f.Next()
 	if second.Token <= first.Token {
 		t.Errorf("token %d follows %d", second.Token, first.Token)
 	}
-	if after := mustLoad(t, stores[0], "fleet").Version; len(after) != len(before) || after <= before {
+	if after := storetest.Load(t, stores[0], fleet.Election).Version; len(after) != len(before) || after <= before {
 		t.Errorf("version %s follows %s", after, before)
 	}
 }
@@ -135,7 +143,7 @@ func cluster(t *testing.T, via func(from, to int, addr string) string) (servers 
 func streamLeader(t *testing.T, s *Store, servers []*testserver.NATS) int {
 	t.Helper()
 	found := -1
-	eventually(t, "the stream has a leader", func() bool {
+	storetest.Eventually(t, "the stream has a leader", func() bool {
 		info, err := s.info(t.Context())
 		for i, n := range servers {
 			if err == nil && info.Cluster != nil && n.Name == info.Cluster.Leader {
@@ -165,21 +173,22 @@ func TestStreamLeaderIsLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			servers, leader, rest := cluster(t, nil)
-			f := newFleet(t)
+			f := fleet.New(t)
+			defer f.Check()
 			stores := threeOf(t, f, func(i int) string { return servers[i].Addr }, rest+all(servers))
-			f.next()
+			f.Next()
 			watching := stores[(leader+1)%3]
-			before := mustLoad(t, watching, "fleet").Version
+			before := storetest.Load(t, watching, fleet.Election).Version
 			back := lose(servers[leader])
 			var held tenure.Snapshot
-			eventually(t, "somebody leads over the other servers", func() bool {
+			storetest.Eventually(t, "somebody leads over the other servers", func() bool {
 				var err error
-				held, err = watching.Load(t.Context(), "fleet")
+				held, err = watching.Load(t.Context(), fleet.Election)
 				return err == nil && held.Version != before && !held.Record.Vacant()
 			})
 			back()
-			eventually(t, "it goes on after the server is back", func() bool {
-				now, err := watching.Load(t.Context(), "fleet")
+			storetest.Eventually(t, "it goes on after the server is back", func() bool {
+				now, err := watching.Load(t.Context(), fleet.Election)
 				return err == nil && now.Version != held.Version && !now.Record.Vacant()
 			})
 		})
@@ -192,27 +201,28 @@ func TestPartition(t *testing.T) {
 	var proxies []*tcpproxy.Proxy
 	touches := make(map[int][]*tcpproxy.Proxy) // the routes of a server
 	servers, _, rest := cluster(t, func(from, to int, addr string) string {
-		p := proxyTo(t, addr)
+		p := tcpproxy.Start(t, addr)
 		proxies = append(proxies, p)
 		touches[from], touches[to] = append(touches[from], p), append(touches[to], p)
 		return p.Addr()
 	})
-	f := newFleet(t)
+	f := fleet.New(t)
+	defer f.Check()
 	stores := threeOf(t, f, func(i int) string { return servers[i].Addr }, rest)
-	first := f.next()
+	first := f.Next()
 	alone := number(t, first)
 	for _, p := range touches[alone] {
 		p.Hold()
 	}
-	second := f.next()
+	second := f.Next()
 	if second.Leader == first.Leader {
 		t.Fatalf("%s leads again, in the minority", first.Leader)
 	}
 	for _, p := range proxies {
 		p.Release()
 	}
-	eventually(t, "the server is back", func() bool {
-		got, err := stores[alone].Load(t.Context(), "fleet")
+	storetest.Eventually(t, "the server is back", func() bool {
+		got, err := stores[alone].Load(t.Context(), fleet.Election)
 		return err == nil && got.Record.Token >= second.Token
 	})
 }
@@ -220,23 +230,25 @@ func TestPartition(t *testing.T) {
 // The stream's leadership moves in good order, as for maintenance.
 func TestStreamLeaderStepsDown(t *testing.T) {
 	servers, _, rest := cluster(t, nil)
-	f := newFleet(t)
+	f := fleet.New(t)
+	defer f.Check()
 	stores := threeOf(t, f, func(i int) string { return servers[i].Addr }, rest)
-	term := f.next()
+	term := f.Next()
 	for range 3 {
 		if _, err := stores[0].conn.Request("$JS.API.STREAM.LEADER.STEPDOWN."+stores[0].stream(), nil, soon); err != nil {
 			t.Fatal(err)
 		}
-		f.stays(term, fleetTTL/2)
+		f.Stays(term, fleet.TTL/2)
 	}
 }
 
 // The watch of every candidate is taken away again and again while they lead and follow.
 func TestConsumersAreDeleted(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := newFleet(t)
+	f := fleet.New(t)
+	defer f.Check()
 	stores := threeOf(t, f, func(int) string { return server.Addr }, fleetBucket)
-	term := f.next()
+	term := f.Next()
 	for range 3 {
 		for _, name := range consumers(t, stores[0]) {
 			if err := stores[0].js.DeleteConsumer(t.Context(), stores[0].stream(), name); err != nil &&
@@ -244,22 +256,23 @@ func TestConsumersAreDeleted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f.stays(term, fleetTTL/2)
+		f.Stays(term, fleet.TTL/2)
 	}
 }
 
 // A leader that resigns is followed at once, whoever has been told by the server.
 func TestHandOver(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := newFleet(t)
+	f := fleet.New(t)
+	defer f.Check()
 	stops := make(map[string]func())
 	for i := range 3 {
 		id := fmt.Sprint("node-", i)
-		stops[id] = f.stand(openStore(t, server.Addr, "elections"), id, tenure.WithTTL(time.Minute))
+		stops[id] = f.Stand(openStore(t, server.Addr, "elections"), id, tenure.WithTTL(time.Minute))
 	}
-	first := f.next()
+	first := f.Next()
 	stops[first.Leader]()
-	second := f.next() // within a minute, which a follower that was not told would have to wait for
+	second := f.Next() // within a minute, which a follower that was not told would have to wait for
 	if second.Token != first.Token+1 {
 		t.Errorf("token %d follows %d", second.Token, first.Token)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -61,7 +62,7 @@ func TestGuaranteeProbesTheServer(t *testing.T) {
 		}
 	}
 	stopped.Kill()
-	eventually(t, "a replica is missed", func() bool { // the leader notices it after some seconds
+	storetest.Eventually(t, "a replica is missed", func() bool { // the leader notices it after some seconds
 		g, err := s.Guarantee(t.Context())
 		return err == nil && strings.Contains(strings.Join(g.Reasons, "\n"), "1 of 3 replicas")
 	})

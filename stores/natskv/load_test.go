@@ -9,34 +9,37 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
 // Story 26: candidates that stand send nothing while the watch delivers. The server counts.
 func TestFollowersAreSilent(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := newFleet(t)
+	f := fleet.New(t)
+	defer f.Check()
 	// A long interval between signs of life keeps a busy machine from being taken for a silent server.
 	rest := func(name string) string { return "elections?heartbeat=10s&name=" + name }
-	f.stand(openStore(t, server.Addr, rest("leader")), "leader", tenure.WithTTL(time.Second))
-	f.next()
+	f.Stand(openStore(t, server.Addr, rest("leader")), "leader", tenure.WithTTL(time.Second))
+	f.Next()
 	for i := range 9 {
-		f.stand(openStore(t, server.Addr, rest("follower")), fmt.Sprint("follower-", i), tenure.WithTTL(time.Second))
+		f.Stand(openStore(t, server.Addr, rest("follower")), fmt.Sprint("follower-", i), tenure.WithTTL(time.Second))
 	}
 	observer := openStore(t, server.Addr, rest("observer"))
 	var current tenure.Snapshot
 	renewals := func() uint64 {
-		current = mustLoad(t, observer, "fleet")
+		current = storetest.Load(t, observer, fleet.Election)
 		return current.Record.Renewals
 	}
 	begun := renewals()
-	eventually(t, "all have settled", func() bool { return renewals() >= begun+3 })
+	storetest.Eventually(t, "all have settled", func() bool { return renewals() >= begun+3 })
 	leader, followers := server.Received("leader"), server.Received("follower")
 	if followers == 0 {
 		t.Fatal("the server knows of no follower")
 	}
 	begun = renewals()
-	eventually(t, "some leases have passed", func() bool { return renewals() >= begun+12 })
+	storetest.Eventually(t, "some leases have passed", func() bool { return renewals() >= begun+12 })
 	written := int64(renewals()-begun) + 2 // the count may have begun and ended in between two renewals
 	if sent := server.Received("follower") - followers; sent != 0 {
 		t.Errorf("9 followers have sent %d messages while the leader renewed %d times", sent, written)
@@ -58,7 +61,8 @@ func TestHerd(t *testing.T) {
 
 func herd(t *testing.T, server *testserver.NATS, parameters string) {
 	const candidates, connections, changes = 500, 20, 3
-	f := newFleet(t)
+	f := fleet.New(t)
+	defer f.Check()
 	var stores []*Store
 	for range connections {
 		stores = append(stores, openStore(t, server.Addr, "elections?heartbeat=10s"+parameters))
@@ -73,9 +77,9 @@ func herd(t *testing.T, server *testserver.NATS, parameters string) {
 	for i := range candidates {
 		id := fmt.Sprint("node-", i)
 		// Nothing is renewed within the test, so that all writes are those of changes.
-		stops[id] = f.stand(stores[i%connections], id, tenure.WithTTL(time.Hour))
+		stops[id] = f.Stand(stores[i%connections], id, tenure.WithTTL(time.Hour))
 	}
-	leader := f.next()
+	leader := f.Next()
 	written := func() uint64 {
 		info, err := stores[0].info(t.Context())
 		if err != nil {
@@ -85,7 +89,7 @@ func herd(t *testing.T, server *testserver.NATS, parameters string) {
 	}
 	settle := func() (uint64, int64) {
 		var last int64 = -1
-		eventually(t, "no more is tried", func() bool {
+		storetest.Eventually(t, "no more is tried", func() bool {
 			before := last
 			last = server.Received("")
 			if before != last {
@@ -98,7 +102,7 @@ func herd(t *testing.T, server *testserver.NATS, parameters string) {
 	acceptedBefore, triedBefore := settle()
 	for n := range changes {
 		stops[leader.Leader]()
-		leader = f.next()
+		leader = f.Next()
 		acceptedNow, triedNow := settle()
 		accepted, all := int64(acceptedNow-acceptedBefore), triedNow-triedBefore
 		if accepted != 2 {

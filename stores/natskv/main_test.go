@@ -1,7 +1,6 @@
 package natskv
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -9,36 +8,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
-	"github.com/tenure-go/tenure/internal/tcpproxy"
 )
 
 // soon bounds what ought to happen at once, on a machine that may be busy.
 const soon = 30 * time.Second
 
-// held is a record with a leader.
-func held(token uint64, leader string) tenure.Record {
-	return tenure.Record{Token: token, Leader: leader, Session: "session-of-" + leader, TTL: 10 * time.Second}
-}
+// fleetBucket is the bucket of candidates that have to find out soon.
+const fleetBucket = "elections?heartbeat=200ms"
 
 func vacant(token uint64) tenure.Record { return tenure.Record{Token: token, TTL: 10 * time.Second} }
-
-func mustSwap(t *testing.T, s *Store, election string, old tenure.Version, record tenure.Record) tenure.Snapshot {
-	t.Helper()
-	snapshot, err := s.CompareAndSwap(t.Context(), election, old, record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot
-}
-
-func mustLoad(t *testing.T, s *Store, election string) tenure.Snapshot {
-	t.Helper()
-	snapshot, err := s.Load(t.Context(), election)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot
-}
 
 // connect returns JetStream by a connection of its own.
 func connect(t *testing.T, addr string, options ...nats.Option) jetstream.JetStream {
@@ -53,26 +31,6 @@ func connect(t *testing.T, addr string, options ...nats.Option) jetstream.JetStr
 		t.Fatal(err)
 	}
 	return js
-}
-
-func proxyTo(t *testing.T, addr string) *tcpproxy.Proxy {
-	t.Helper()
-	p, err := tcpproxy.Listen(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	return p
-}
-
-// eventually waits until something holds that nothing tells of.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(soon); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("after %v it was not so that %s", soon, what)
-		}
-	}
 }
 
 // delivery is one call of a deliver function.
@@ -115,17 +73,4 @@ func failure(d delivery) bool { return d.err != nil }
 
 func at(v tenure.Version) func(delivery) bool {
 	return func(d delivery) bool { return d.err == nil && d.snapshot.Version == v }
-}
-
-// mustBeUnknown fails the test if the error is one of those that say that nothing was written.
-func mustBeUnknown(t *testing.T, err error) {
-	t.Helper()
-	if err == nil {
-		t.Fatal("there is no error")
-	}
-	for _, known := range []error{tenure.ErrConflict, tenure.ErrNotApplied, tenure.ErrPermanent} {
-		if errors.Is(err, known) {
-			t.Fatalf("the outcome is unknown, but the error is %v", err)
-		}
-	}
 }

@@ -23,6 +23,9 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
+	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -123,17 +126,17 @@ func TestPasswordAndToken(t *testing.T) {
 func TestPasswordIsRefusedForAWhile(t *testing.T) {
 	server := testserver.StartNATS(t, "authorization {user: u, password: one}")
 	changed := testserver.StartNATS(t, "authorization {user: u, password: two}")
-	proxy := proxyTo(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	s := openStore(t, "u:one@"+proxy.Addr(), "elections")
-	created := mustSwap(t, s, "billing", "", held(1, "a"))
+	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	proxy.SetUpstream(changed.Addr)
 	proxy.Cut()
-	eventually(t, "the client was refused four times", func() bool {
+	storetest.Eventually(t, "the client was refused four times", func() bool {
 		return strings.Count(changed.Log(), "authentication error") >= 4
 	})
 	proxy.SetUpstream(server.Addr)
-	eventually(t, "the client is back", s.conn.IsConnected)
-	if got := mustLoad(t, s, "billing"); got.Version != created.Version {
+	storetest.Eventually(t, "the client is back", s.conn.IsConnected)
+	if got := storetest.Load(t, s, "billing"); got.Version != created.Version {
 		t.Errorf("the version is %q, want %q", got.Version, created.Version)
 	}
 }
@@ -222,7 +225,7 @@ func TestCredentialsFile(t *testing.T) {
 		"-----BEGIN USER NKEY SEED-----\n%s\n------END USER NKEY SEED------\n",
 		signed(t, account, userID, "U", map[string]any{"type": "user", "subs": -1, "data": -1, "payload": -1}), seed)
 	s := openStore(t, server.Addr, "elections?creds="+inFile(t, "user.creds", []byte(creds)))
-	mustSwap(t, s, "billing", "", held(1, "a"))
+	storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	if _, err := Open(t.Context(), "nats://"+server.Addr+"/elections"); !errors.Is(err, tenure.ErrPermanent) {
 		t.Errorf("Open without credentials returned %v, want ErrPermanent", err)
 	}
@@ -286,7 +289,7 @@ func TestDomain(t *testing.T) {
 	hub := testserver.StartNATS(t, inDomain("hub"), fmt.Sprintf("leafnodes {listen: %q}", leaves))
 	leaf := testserver.StartNATS(t, inDomain("leaf"), fmt.Sprintf("leafnodes {remotes: [{url: \"nats-leaf://%s\"}]}", leaves))
 	var s *Store
-	eventually(t, "the leaf has reached the hub", func() bool {
+	storetest.Eventually(t, "the leaf has reached the hub", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		var err error
@@ -296,9 +299,9 @@ func TestDomain(t *testing.T) {
 	defer s.Close()
 	deliveries := mustWatch(t, s, "billing")
 	await(t, deliveries, "the missing record", at(""))
-	created := mustSwap(t, s, "billing", "", held(1, "a"))
+	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	await(t, deliveries, "the creation", at(created.Version))
-	if got := mustLoad(t, openStore(t, hub.Addr, "elections?create=false"), "billing"); got.Version != created.Version {
+	if got := storetest.Load(t, openStore(t, hub.Addr, "elections?create=false"), "billing"); got.Version != created.Version {
 		t.Errorf("at the hub the version is %q, want %q", got.Version, created.Version)
 	}
 }
@@ -323,9 +326,10 @@ authorization {
 }`)
 	openStore(t, "admin:admin@"+server.Addr, "elections")
 	s := openStore(t, "elector:elector@"+server.Addr, "elections?create=false&inbox_prefix=_INBOX_elector")
-	f := newFleet(t)
-	stop := f.stand(s, "a")
-	f.next()
+	f := fleet.New(t)
+	defer f.Check()
+	stop := f.Stand(s, "a")
+	f.Next()
 	stop()
 	deliveries := mustWatch(t, s, "fleet")
 	await(t, deliveries, "the vacancy", func(d delivery) bool { return d.snapshot.Exists() && d.snapshot.Record.Vacant() })
@@ -341,8 +345,8 @@ authorization {
 	await(t, mustWatch(t, reader, "fleet"), "the missing record", at(""))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err := reader.CompareAndSwap(ctx, "fleet", "", held(100, "reader"))
-	mustBeUnknown(t, err) // the server does not answer a request that it forbids
+	_, err := reader.CompareAndSwap(ctx, "fleet", "", storetest.Held(100, "reader"))
+	storetest.Want(t, storetest.Unknown, err) // the server does not answer a request that it forbids
 	if !strings.Contains(strings.ToLower(err.Error()), "permissions violation") {
 		t.Errorf("the error %v does not tell what is missing", err)
 	}

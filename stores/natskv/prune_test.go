@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -24,21 +25,21 @@ func mustPrune(t *testing.T, s *Store, want ...string) {
 func TestLateCreationIsAConflict(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
-	expected, err := s.vacancy(t.Context(), "billing", held(1, "late")) // and then it sleeps
+	expected, err := s.vacancy(t.Context(), "billing", storetest.Held(1, "late")) // and then it sleeps
 	if err != nil {
 		t.Fatal(err)
 	}
-	created := mustSwap(t, s, "billing", "", held(1, "a"))
-	mustSwap(t, s, "billing", created.Version, vacant(20))
+	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
+	storetest.Swap(t, s, "billing", created.Version, vacant(20))
 	mustPrune(t, s, "billing")
-	text, err := held(1, "late").MarshalJSON()
+	text, err := storetest.Held(1, "late").MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.publish(t.Context(), "billing", nil, text, expected); !errors.Is(err, tenure.ErrConflict) {
 		t.Errorf("the late creation returned %v, want a conflict", err)
 	}
-	if got := mustLoad(t, s, "billing"); got.Exists() || got.Record.Token != 20 {
+	if got := storetest.Load(t, s, "billing"); got.Exists() || got.Record.Token != 20 {
 		t.Errorf("the record is %+v, want none, and the floor 20", got)
 	}
 }
@@ -47,17 +48,17 @@ func TestLateCreationIsAConflict(t *testing.T) {
 func TestMarkerKeepsTheToken(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
-	created := mustSwap(t, s, "billing", "", held(1, "a"))
-	mustSwap(t, s, "billing", created.Version, vacant(20))
+	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
+	storetest.Swap(t, s, "billing", created.Version, vacant(20))
 	mustPrune(t, s, "billing")
 	removeKey(t, s, floorKey)
-	if _, err := s.CompareAndSwap(t.Context(), "billing", "", held(20, "b")); !errors.Is(err, tenure.ErrConflict) {
+	if _, err := s.CompareAndSwap(t.Context(), "billing", "", storetest.Held(20, "b")); !errors.Is(err, tenure.ErrConflict) {
 		t.Errorf("creating a record at the token of the pruned one returned %v, want a conflict", err)
 	}
-	if got := mustLoad(t, s, "billing"); got.Record.Token != 20 {
+	if got := storetest.Load(t, s, "billing"); got.Record.Token != 20 {
 		t.Errorf("the floor is %d, want 20", got.Record.Token)
 	}
-	mustSwap(t, s, "billing", "", held(21, "b"))
+	storetest.Swap(t, s, "billing", "", storetest.Held(21, "b"))
 }
 
 // removeKey removes a key and leaves no marker, as nobody but an operator does.
@@ -76,13 +77,13 @@ func removeKey(t *testing.T, s *Store, key string) {
 func TestFloorOutlivesMarkers(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
-	created := mustSwap(t, s, "billing", "", held(1, "a"))
-	mustSwap(t, s, "billing", created.Version, vacant(20))
+	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
+	storetest.Swap(t, s, "billing", created.Version, vacant(20))
 	mustPrune(t, s, "billing")
 	if err := keyValue(t, s).PurgeDeletes(t.Context(), jetstream.DeleteMarkersOlderThan(-1)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.CompareAndSwap(t.Context(), "billing", "", held(20, "b")); !errors.Is(err, tenure.ErrConflict) {
+	if _, err := s.CompareAndSwap(t.Context(), "billing", "", storetest.Held(20, "b")); !errors.Is(err, tenure.ErrConflict) {
 		t.Errorf("creating a record under the floor returned %v, want a conflict", err)
 	}
 }
@@ -91,17 +92,17 @@ func TestFloorOutlivesMarkers(t *testing.T) {
 func TestPruneSparesWhatIsInUseAgain(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
-	created := mustSwap(t, s, "billing", "", held(1, "a"))
-	mustSwap(t, s, "billing", created.Version, vacant(1))
+	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
+	storetest.Swap(t, s, "billing", created.Version, vacant(1))
 	idle, err := s.idle(t.Context(), 0)
 	if err != nil || len(idle) != 1 {
 		t.Fatalf("idle are %v, %v", idle, err)
 	}
-	taken := mustSwap(t, s, "billing", mustLoad(t, s, "billing").Version, held(2, "b"))
+	taken := storetest.Swap(t, s, "billing", storetest.Load(t, s, "billing").Version, storetest.Held(2, "b"))
 	if names, err := s.purgeAll(t.Context(), idle); err != nil || len(names) > 0 {
 		t.Errorf("purged were %q, %v, want none", names, err)
 	}
-	if got := mustLoad(t, s, "billing"); got.Version != taken.Version {
+	if got := storetest.Load(t, s, "billing"); got.Version != taken.Version {
 		t.Errorf("the record is %+v, want the new leader's", got)
 	}
 }
@@ -109,10 +110,10 @@ func TestPruneSparesWhatIsInUseAgain(t *testing.T) {
 func TestPruneLeavesNothingButASmallMarker(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
-	created := mustSwap(t, s, "billing", "", held(1, "a"))
+	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	record := vacant(1)
 	record.Metadata = map[string]string{"note": string(make([]byte, 1000))}
-	mustSwap(t, s, "billing", created.Version, record)
+	storetest.Swap(t, s, "billing", created.Version, record)
 	mustPrune(t, s, "billing")
 	info, err := s.info(t.Context())
 	if err != nil {
@@ -127,11 +128,11 @@ func TestPruneLeavesNothingButASmallMarker(t *testing.T) {
 func TestPruneByAge(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
-	mustSwap(t, s, "billing", "", vacant(1))
+	storetest.Swap(t, s, "billing", "", vacant(1))
 	if idle, err := s.idle(t.Context(), time.Minute); err != nil || len(idle) > 0 {
 		t.Errorf("idle for a minute are %v, %v", idle, err)
 	}
-	eventually(t, "the record is some milliseconds old", func() bool {
+	storetest.Eventually(t, "the record is some milliseconds old", func() bool {
 		idle, err := s.idle(t.Context(), 20*time.Millisecond)
 		return err == nil && len(idle) == 1
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
@@ -21,19 +22,19 @@ import (
 // record tells.
 func TestLostReplyIsUnknown(t *testing.T) {
 	server := testserver.StartNATS(t)
-	proxy := proxyTo(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	s := openStore(t, proxy.Addr(), "elections")
-	first := mustSwap(t, s, "billing", "", held(1, "a"))
+	first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	lost := proxy.LoseReply(func(request []byte) bool { return bytes.Contains(request, []byte("$KV.elections.billing")) })
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // nothing comes, so it is waited for in full
 	defer cancel()
-	next := held(1, "a")
+	next := storetest.Held(1, "a")
 	next.Renewals = 1
 	_, err := s.CompareAndSwap(ctx, "billing", first.Version, next)
 	<-lost
-	mustBeUnknown(t, err)
-	eventually(t, "the store is connected again", s.conn.IsConnected)
-	if got := mustLoad(t, s, "billing"); got.Record.Renewals != 1 {
+	storetest.Want(t, storetest.Unknown, err)
+	storetest.Eventually(t, "the store is connected again", s.conn.IsConnected)
+	if got := storetest.Load(t, s, "billing"); got.Record.Renewals != 1 {
 		t.Errorf("the record is %+v, want the write whose reply was lost", got.Record)
 	}
 	if _, err := s.CompareAndSwap(t.Context(), "billing", first.Version, next); !errors.Is(err, tenure.ErrConflict) {
@@ -45,7 +46,7 @@ func TestLostReplyIsUnknown(t *testing.T) {
 // would by itself.
 func TestNothingIsSentAfterTheCall(t *testing.T) {
 	server := testserver.StartNATS(t)
-	proxy := proxyTo(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	js := connect(t, proxy.Addr(), nats.ReconnectWait(reconnectWait), nats.MaxReconnects(-1), nats.ReconnectBufSize(1<<20))
 	theirs, err := New(js, "elections")
 	if err != nil {
@@ -54,25 +55,25 @@ func TestNothingIsSentAfterTheCall(t *testing.T) {
 	defer theirs.Close()
 	for name, s := range map[string]*Store{"New": theirs, "Open": openStore(t, proxy.Addr(), "elections")} {
 		t.Run(name, func(t *testing.T) {
-			eventually(t, "the store is connected", s.conn.IsConnected)
-			first := mustSwap(t, s, name, "", held(1, "a"))
+			storetest.Eventually(t, "the store is connected", s.conn.IsConnected)
+			first := storetest.Swap(t, s, name, "", storetest.Held(1, "a"))
 			proxy.Refuse(true)
 			proxy.Cut()
-			eventually(t, "the store is disconnected", func() bool { return !s.conn.IsConnected() })
+			storetest.Eventually(t, "the store is disconnected", func() bool { return !s.conn.IsConnected() })
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
-			if _, err := s.CompareAndSwap(ctx, name, first.Version, held(2, "b")); !errors.Is(err, tenure.ErrNotApplied) {
+			if _, err := s.CompareAndSwap(ctx, name, first.Version, storetest.Held(2, "b")); !errors.Is(err, tenure.ErrNotApplied) {
 				t.Errorf("without a connection CompareAndSwap returned %v, want ErrNotApplied", err)
 			}
 			if _, err := s.Load(ctx, name); err == nil {
 				t.Error("without a connection Load returned no error")
 			}
 			proxy.Refuse(false)
-			eventually(t, "the store is connected again", s.conn.IsConnected)
+			storetest.Eventually(t, "the store is connected again", s.conn.IsConnected)
 			if err := s.conn.Flush(); err != nil {
 				t.Fatal(err)
 			}
-			if got := mustLoad(t, s, name); got.Version != first.Version {
+			if got := storetest.Load(t, s, name); got.Version != first.Version {
 				t.Errorf("the record is %+v, want the one from before", got)
 			}
 		})
@@ -84,7 +85,7 @@ func TestNothingIsSentAfterTheCall(t *testing.T) {
 func TestReadsAskTheLeader(t *testing.T) {
 	routes := make(map[int][]*tcpproxy.Proxy)
 	servers := testserver.StartNATSCluster(t, 3, func(from, to int, addr string) string {
-		p := proxyTo(t, addr)
+		p := tcpproxy.Start(t, addr)
 		routes[from], routes[to] = append(routes[from], p), append(routes[to], p)
 		return p.Addr()
 	})
@@ -98,9 +99,9 @@ func TestReadsAskTheLeader(t *testing.T) {
 	if info, err := s.info(t.Context()); err != nil || !info.Config.AllowDirect {
 		t.Fatalf("the client library's bucket does not let it ask any replica: %v", err)
 	}
-	old := mustSwap(t, other, "billing", "", held(1, "a"))
-	await(t, mustWatch(t, s, "billing"), "the creation", at(old.Version)) // the replica has it
-	eventually(t, "the replica answers by itself", func() bool {          // which it begins to do some time after it has it
+	old := storetest.Swap(t, other, "billing", "", storetest.Held(1, "a"))
+	await(t, mustWatch(t, s, "billing"), "the creation", at(old.Version))  // the replica has it
+	storetest.Eventually(t, "the replica answers by itself", func() bool { // which it begins to do some time after it has it
 		for _, p := range routes[alone] {
 			p.Hold()
 		}
@@ -113,7 +114,7 @@ func TestReadsAskTheLeader(t *testing.T) {
 		}
 		return false
 	})
-	mustSwap(t, other, "billing", old.Version, held(2, "b"))
+	storetest.Swap(t, other, "billing", old.Version, storetest.Held(2, "b"))
 	for range 20 { // any of those that may be asked is
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		got, err := s.Load(ctx, "billing")
@@ -127,14 +128,14 @@ func TestReadsAskTheLeader(t *testing.T) {
 func TestFrozenServerIsUnknown(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
-	first := mustSwap(t, s, "billing", "", held(1, "a"))
+	first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	server.Freeze()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := s.CompareAndSwap(ctx, "billing", first.Version, held(2, "b"))
-	mustBeUnknown(t, err)
+	_, err := s.CompareAndSwap(ctx, "billing", first.Version, storetest.Held(2, "b"))
+	storetest.Want(t, storetest.Unknown, err)
 	server.Thaw()
-	eventually(t, "the write landed", func() bool {
+	storetest.Eventually(t, "the write landed", func() bool {
 		got, err := s.Load(t.Context(), "billing")
 		return err == nil && got.Record.Token == 2
 	})
@@ -146,13 +147,13 @@ func TestBothCodesOfAWrongRevisionAreConflicts(t *testing.T) {
 	cluster := testserver.StartNATSCluster(t, 3, nil)
 	s := openStore(t, cluster[0].Addr, "elections?replicas=3")
 	codes := make(map[jetstream.ErrorCode]int)
-	current := mustSwap(t, s, "billing", "", held(1, "a"))
+	current := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	for round := 0; round < 200 && len(codes) < 2; round++ {
 		var bids sync.WaitGroup
 		errs := make([]error, 8)
 		for i := range errs {
 			bids.Go(func() {
-				_, errs[i] = s.CompareAndSwap(t.Context(), "billing", current.Version, held(uint64(round+2), "a"))
+				_, errs[i] = s.CompareAndSwap(t.Context(), "billing", current.Version, storetest.Held(uint64(round+2), "a"))
 			})
 		}
 		bids.Wait()
@@ -171,7 +172,7 @@ func TestBothCodesOfAWrongRevisionAreConflicts(t *testing.T) {
 		if won != 1 {
 			t.Fatalf("%d of %d bids from one version won", won, len(errs))
 		}
-		current = mustLoad(t, s, "billing")
+		current = storetest.Load(t, s, "billing")
 	}
 	for _, code := range []jetstream.ErrorCode{
 		jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant,
@@ -190,7 +191,7 @@ func TestVersionsNeverRecurAfterDeletion(t *testing.T) {
 	seen := make(map[tenure.Version]bool)
 	create := func() {
 		t.Helper()
-		created := mustSwap(t, s, "billing", "", held(1, "a"))
+		created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 		if seen[created.Version] {
 			t.Fatalf("the version %q came twice", created.Version)
 		}
@@ -210,7 +211,7 @@ func TestVersionsNeverRecurAfterDeletion(t *testing.T) {
 		}
 		// The call that finds the bucket gone fails, and the next one makes another.
 		var missing tenure.Snapshot
-		eventually(t, "the missing record can be loaded", func() bool {
+		storetest.Eventually(t, "the missing record can be loaded", func() bool {
 			var err error
 			missing, err = s.Load(t.Context(), "billing")
 			return err == nil
@@ -228,7 +229,7 @@ func TestAVersionFromADeletedBucketIsAConflict(t *testing.T) {
 	s := openStore(t, server.Addr, "elections")
 	var old tenure.Snapshot
 	for n := range uint64(5) {
-		old = mustSwap(t, s, "billing", old.Version, held(n+1, "a"))
+		old = storetest.Swap(t, s, "billing", old.Version, storetest.Held(n+1, "a"))
 	}
 	if err := s.js.DeleteKeyValue(t.Context(), "elections"); err != nil {
 		t.Fatal(err)
@@ -236,8 +237,8 @@ func TestAVersionFromADeletedBucketIsAConflict(t *testing.T) {
 	other := openStore(t, server.Addr, "elections")
 	var current tenure.Snapshot
 	for n := range uint64(10) {
-		current = mustSwap(t, other, "billing", current.Version, held(n+1, "b"))
-		if _, err := s.CompareAndSwap(t.Context(), "billing", old.Version, held(6, "a")); !errors.Is(err, tenure.ErrConflict) {
+		current = storetest.Swap(t, other, "billing", current.Version, storetest.Held(n+1, "b"))
+		if _, err := s.CompareAndSwap(t.Context(), "billing", old.Version, storetest.Held(6, "a")); !errors.Is(err, tenure.ErrConflict) {
 			t.Fatalf("a swap from a version of the deleted bucket returned %v", err)
 		}
 	}
@@ -253,7 +254,7 @@ func TestForeignValueIsPermanentAndStays(t *testing.T) {
 	if _, err := s.Load(t.Context(), "billing"); !errors.Is(err, tenure.ErrPermanent) || !strings.Contains(err.Error(), `"billing"`) {
 		t.Errorf("Load returned %v, want ErrPermanent with the name", err)
 	}
-	if _, err := s.CompareAndSwap(t.Context(), "billing", "", held(1, "a")); !errors.Is(err, tenure.ErrConflict) {
+	if _, err := s.CompareAndSwap(t.Context(), "billing", "", storetest.Held(1, "a")); !errors.Is(err, tenure.ErrConflict) {
 		t.Errorf("CompareAndSwap returned %v, want ErrConflict", err)
 	}
 	if names, err := s.Prune(t.Context(), 0); !errors.Is(err, tenure.ErrPermanent) || len(names) > 0 {
@@ -267,12 +268,12 @@ func TestForeignValueIsPermanentAndStays(t *testing.T) {
 func TestTooLargeARecordIsPermanent(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
-	record := held(1, "a")
+	record := storetest.Held(1, "a")
 	record.Metadata = map[string]string{"long": strings.Repeat("x", 2<<20)}
 	if _, err := s.CompareAndSwap(t.Context(), "billing", "", record); !errors.Is(err, tenure.ErrPermanent) {
 		t.Errorf("CompareAndSwap returned %v, want ErrPermanent", err)
 	}
-	if _, err := s.CompareAndSwap(t.Context(), "billing", "", held(1, "a")); err != nil {
+	if _, err := s.CompareAndSwap(t.Context(), "billing", "", storetest.Held(1, "a")); err != nil {
 		t.Errorf("a record that is not too large: %v", err)
 	}
 }
@@ -284,7 +285,7 @@ func TestClosedStoreAndConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustSwap(t, s, "billing", "", held(1, "a"))
+	storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	for range 2 {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
@@ -295,7 +296,7 @@ func TestClosedStoreAndConnection(t *testing.T) {
 	}
 	calls := func(s *Store) map[string]error {
 		_, loading := s.Load(t.Context(), "billing")
-		_, swapping := s.CompareAndSwap(t.Context(), "billing", "", held(1, "a"))
+		_, swapping := s.CompareAndSwap(t.Context(), "billing", "", storetest.Held(1, "a"))
 		_, listing := s.List(t.Context())
 		_, pruning := s.Prune(t.Context(), 0)
 		_, probing := s.Guarantee(t.Context())

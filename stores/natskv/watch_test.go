@@ -10,6 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
+	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -45,7 +47,7 @@ func TestAllElectionsShareOneConsumer(t *testing.T) {
 	if names := consumers(t, s); len(names) != 1 {
 		t.Errorf("200 watches have the consumers %q, want one", names)
 	}
-	created := mustSwap(t, s, "election-199", "", held(1, "a"))
+	created := storetest.Swap(t, s, "election-199", "", storetest.Held(1, "a"))
 	await(t, last, "the creation", at(created.Version))
 }
 
@@ -53,7 +55,7 @@ func TestAllElectionsShareOneConsumer(t *testing.T) {
 func TestConsumerEndsWithTheLastWatch(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
-	created := mustSwap(t, s, "billing", "", held(1, "a"))
+	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	for range 3 {
 		delivered := make(chan delivery, 10)
 		stop, err := s.Watch(t.Context(), "billing", func(snapshot tenure.Snapshot, err error) { delivered <- delivery{snapshot, err} })
@@ -63,7 +65,7 @@ func TestConsumerEndsWithTheLastWatch(t *testing.T) {
 		await(t, delivered, "the current state", at(created.Version))
 		stop()
 	}
-	eventually(t, "the subscriptions are gone", func() bool { return s.conn.NumSubscriptions() <= 1 }) // one is for replies
+	storetest.Eventually(t, "the subscriptions are gone", func() bool { return s.conn.NumSubscriptions() <= 1 }) // one is for replies
 }
 
 // A watch that is interrupted says so, and is restored with what happened meanwhile, which nobody pushed.
@@ -96,22 +98,22 @@ func TestWatchIsRestored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.StartNATS(t)
 			s, other := openStore(t, server.Addr, "elections?"+often[1:]), openStore(t, server.Addr, "elections")
-			first := mustSwap(t, s, "billing", "", held(1, "a"))
+			first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 			deliveries := mustWatch(t, s, "billing")
 			await(t, deliveries, "the current state", at(first.Version))
 			var second tenure.Snapshot
 			interrupt(t, s, server, func() {
-				eventually(t, "the record can be written", func() bool {
+				storetest.Eventually(t, "the record can be written", func() bool {
 					current, err := other.Load(t.Context(), "billing")
 					if err == nil {
-						second, err = other.CompareAndSwap(t.Context(), "billing", current.Version, held(2, "b"))
+						second, err = other.CompareAndSwap(t.Context(), "billing", current.Version, storetest.Held(2, "b"))
 					}
 					return err == nil
 				})
 			})
 			await(t, deliveries, "the interruption", failure)
 			await(t, deliveries, "what happened meanwhile", at(second.Version))
-			third := mustSwap(t, other, "billing", second.Version, held(3, "a"))
+			third := storetest.Swap(t, other, "billing", second.Version, storetest.Held(3, "a"))
 			await(t, deliveries, "a change after that", at(third.Version))
 		})
 	}
@@ -119,16 +121,16 @@ func TestWatchIsRestored(t *testing.T) {
 
 func TestCutConnectionInterruptsTheWatch(t *testing.T) {
 	server := testserver.StartNATS(t)
-	proxy := proxyTo(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	// With a heartbeat of 30 s it is not the silence that is noticed.
 	s, other := openStore(t, proxy.Addr(), "elections?heartbeat=30s"), openStore(t, server.Addr, "elections")
-	first := mustSwap(t, s, "billing", "", held(1, "a"))
+	first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	deliveries := mustWatch(t, s, "billing")
 	await(t, deliveries, "the current state", at(first.Version))
 	proxy.Refuse(true)
 	proxy.Cut()
 	await(t, deliveries, "the interruption", failure)
-	second := mustSwap(t, other, "billing", first.Version, held(2, "b"))
+	second := storetest.Swap(t, other, "billing", first.Version, storetest.Held(2, "b"))
 	proxy.Refuse(false)
 	await(t, deliveries, "what happened meanwhile", at(second.Version))
 }
@@ -137,16 +139,16 @@ func TestCutConnectionInterruptsTheWatch(t *testing.T) {
 // and the client looks for another server.
 func TestSilentWatchIsNoticed(t *testing.T) {
 	server := testserver.StartNATS(t)
-	proxy := proxyTo(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	s, other := openStore(t, proxy.Addr(), "elections?"+often[1:]), openStore(t, server.Addr, "elections")
-	first := mustSwap(t, s, "billing", "", held(1, "a"))
+	first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	deliveries := mustWatch(t, s, "billing")
 	await(t, deliveries, "the current state", at(first.Version))
 	proxy.HoldReplies()
 	if d := await(t, deliveries, "the interruption", failure); !errors.Is(d.err, errSilent) {
 		t.Errorf("the interruption is %v, want the silence", d.err)
 	}
-	second := mustSwap(t, other, "billing", first.Version, held(2, "b"))
+	second := storetest.Swap(t, other, "billing", first.Version, storetest.Held(2, "b"))
 	proxy.Release()
 	await(t, deliveries, "what happened meanwhile", at(second.Version))
 }
@@ -154,7 +156,7 @@ func TestSilentWatchIsNoticed(t *testing.T) {
 // The client leaves a server that does not answer for another one, well before its pings would make it.
 func TestClientLeavesASilentServer(t *testing.T) {
 	servers := testserver.StartNATSCluster(t, 3, nil)
-	proxy := proxyTo(t, servers[0].Addr)
+	proxy := tcpproxy.Start(t, servers[0].Addr)
 	first := "nats://" + proxy.Addr()
 	js := connect(t, proxy.Addr()+",nats://"+servers[1].Addr, nats.DontRandomize(), nats.PingInterval(time.Hour),
 		nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait))
@@ -175,7 +177,7 @@ func TestClientLeavesASilentServer(t *testing.T) {
 	if s.conn.ConnectedUrl() == first {
 		t.Error("the client is still at the silent server")
 	}
-	mustSwap(t, s, "billing", "", held(1, "a"))
+	storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 }
 
 // A message of the watch that gets lost on the way to it, as when a slow reader makes the client library drop it, is
@@ -238,7 +240,7 @@ func TestWatchOfALargeBucket(t *testing.T) {
 	case <-time.After(soon):
 		t.Fatal("the values are not written")
 	}
-	created := mustSwap(t, s, "billing", "", held(1, "a"))
+	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	deliveries := mustWatch(t, s, "billing")
 	await(t, deliveries, "the current state", at(created.Version))
 	names, err := s.List(t.Context())

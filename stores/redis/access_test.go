@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 	"github.com/tenure-go/tenure/tenuretest"
 )
@@ -132,7 +133,7 @@ func tryToLeave(t *testing.T, s *Store, server *testserver.Redis, election strin
 	}
 	server.MustDo("ACL LOG RESET")
 	stop()
-	eventually(t, "the subscription ends", func() bool { return strings.HasSuffix(subscribers(), "\n0\n") })
+	storetest.Eventually(t, "the subscription ends", func() bool { return strings.HasSuffix(subscribers(), "\n0\n") })
 	if log := server.MustDo("ACL LOG"); strings.Contains(log, "unsubscribe") {
 		return fmt.Errorf("the server has refused: %s", log)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -19,7 +21,7 @@ func TestClusterSpreadsElections(t *testing.T) {
 	nodes := testserver.StartRedisCluster(t, 3)
 	s := newStore(t, newClusterClient(t, nodes))
 	for i := range 60 {
-		mustSwap(t, s, fmt.Sprint("election-", i), "", leader(1, "one"))
+		storetest.Swap(t, s, fmt.Sprint("election-", i), "", leader(1, "one"))
 	}
 	for _, n := range nodes {
 		var keys int
@@ -80,7 +82,7 @@ func (m *migration) finish() {
 func TestSlotMoves(t *testing.T) {
 	nodes := testserver.StartRedisCluster(t, 2)
 	s, watching := newStore(t, newClusterClient(t, nodes)), newStore(t, newClusterClient(t, nodes))
-	current := mustSwap(t, s, "e", "", leader(1, "one"))
+	current := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	box := watchInto(t, watching, "e")
 	n := box.await(t, "the current state", 0, version(current.Version))
 	m := newMigration(t, nodes, s, "e")
@@ -88,8 +90,8 @@ func TestSlotMoves(t *testing.T) {
 	write := func() {
 		t.Helper()
 		token++
-		current = mustSwap(t, s, "e", current.Version, leader(token, "one"))
-		if got := mustLoad(t, s, "e"); got.Version != current.Version {
+		current = storetest.Swap(t, s, "e", current.Version, leader(token, "one"))
+		if got := storetest.Load(t, s, "e"); got.Version != current.Version {
 			t.Errorf("loaded version %s, want %s", got.Version, current.Version)
 		}
 	}
@@ -109,7 +111,7 @@ func TestSlotMoves(t *testing.T) {
 func TestTryAgain(t *testing.T) {
 	nodes := testserver.StartRedisCluster(t, 2)
 	s := newStore(t, newClusterClient(t, nodes))
-	mustSwap(t, s, "e", "", leader(1, "one"))
+	storetest.Swap(t, s, "e", "", leader(1, "one"))
 	m := newMigration(t, nodes, s, "e")
 	other := sibling("e")
 	m.begin()
@@ -120,7 +122,7 @@ func TestTryAgain(t *testing.T) {
 	}
 	m.moveKeys()
 	m.finish()
-	mustSwap(t, s, other, "", leader(1, "one"))
+	storetest.Swap(t, s, other, "", leader(1, "one"))
 }
 
 // sibling returns another election of the same bucket.
@@ -136,7 +138,7 @@ func sibling(election string) string {
 func TestClusterDown(t *testing.T) {
 	nodes := testserver.StartRedisCluster(t, 3, "--appendonly", "yes")
 	s := newStore(t, newClusterClient(t, nodes))
-	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	first := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	box := watchInto(t, s, "e")
 	n := box.await(t, "the current state", 0, version(first.Version))
 	home := newMigration(t, nodes, s, "e").from
@@ -147,7 +149,7 @@ func TestClusterDown(t *testing.T) {
 		}
 	}
 	down.Kill()
-	eventually(t, "the Cluster is down", func() bool {
+	storetest.Eventually(t, "the Cluster is down", func() bool {
 		_, err := s.CompareAndSwap(t.Context(), "e", "wrong", leader(2, "two"))
 		if err != nil && strings.Contains(err.Error(), "CLUSTERDOWN") {
 			must(t, isFor(err, tenure.ErrNotApplied))
@@ -163,7 +165,7 @@ func TestClusterDown(t *testing.T) {
 	n = box.await(t, "the interruption", n, interrupted)
 	home.Start()
 	box.await(t, "the current state", n, version(first.Version))
-	eventually(t, "the record can be written", func() bool {
+	storetest.Eventually(t, "the record can be written", func() bool {
 		_, err := s.CompareAndSwap(t.Context(), "e", first.Version, leader(2, "two"))
 		return err == nil || errors.Is(err, tenure.ErrConflict)
 	})
@@ -173,7 +175,7 @@ func TestClusterDown(t *testing.T) {
 func TestClusterPrune(t *testing.T) {
 	nodes := testserver.StartRedisCluster(t, 3)
 	s := newStore(t, newClusterClient(t, nodes))
-	mustSwap(t, s, "e", "", tenure.Record{Token: 7})
+	storetest.Swap(t, s, "e", "", tenure.Record{Token: 7})
 	box := watchInto(t, s, "e")
 	n := box.await(t, "the current state", 0, func(d delivery) bool { return d.snapshot.Exists() })
 	names, err := s.Prune(t.Context(), 0)
@@ -182,7 +184,7 @@ func TestClusterPrune(t *testing.T) {
 	}
 	box.await(t, "the floor", n, func(d delivery) bool { return !d.snapshot.Exists() && d.snapshot.Record.Token == 7 })
 	for i := range 30 {
-		if got := mustLoad(t, s, fmt.Sprint("election-", i)).Record.Token; got != 7 {
+		if got := storetest.Load(t, s, fmt.Sprint("election-", i)).Record.Token; got != 7 {
 			t.Fatalf("election %d starts above %d, want 7", i, got)
 		}
 	}
@@ -191,26 +193,26 @@ func TestClusterPrune(t *testing.T) {
 // Candidates in a Cluster go on while slots move.
 func TestLeaderOutlivesAMove(t *testing.T) {
 	nodes := testserver.StartRedisCluster(t, 2)
-	f := newFleet(t, "e", 3*time.Second)
+	f := fleet.New(t)
+	stops := map[string]func(){}
 	for _, id := range []string{"one", "two"} {
-		f.join(id, newStore(t, newClusterClient(t, nodes)))
+		stops[id] = f.Stand(newStore(t, newClusterClient(t, nodes)), id, tenure.WithTTL(3*time.Second))
 	}
-	f.awaitLeader()
+	first := f.Next()
 	s := newStore(t, newClusterClient(t, nodes))
-	m := newMigration(t, nodes, s, "e")
+	m := newMigration(t, nodes, s, fleet.Election)
 	m.begin()
-	awaitRenewals(t, s, "e", 1)
+	awaitRenewals(t, s, 1)
 	m.moveKeys()
-	awaitRenewals(t, s, "e", 1)
+	awaitRenewals(t, s, 1)
 	m.finish()
-	awaitRenewals(t, s, "e", 1)
-	if got := f.elections(""); got != 1 {
-		t.Errorf("there were %d elections, want 1", got)
+	awaitRenewals(t, s, 1)
+	f.Stays(first, 0)
+	stops[first.Leader]()
+	if next := f.Next(); next.Leader == first.Leader {
+		t.Errorf("%q leads again, stopped", next.Leader)
 	}
-	leading := f.leader()
-	f.stop(leading)
-	f.awaitLeaderOtherThan(leading)
-	f.end()
+	f.Check()
 }
 
 func TestNewRefusesOtherClients(t *testing.T) {

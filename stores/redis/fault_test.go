@@ -14,17 +14,11 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
-
-func newProxy(t testing.TB, upstream string) *tcpproxy.Proxy {
-	t.Helper()
-	p, err := tcpproxy.Listen(upstream)
-	must(t, err)
-	t.Cleanup(p.Close)
-	return p
-}
 
 // isSwap matches the request of a swap with this session.
 func isSwap(session string) func([]byte) bool {
@@ -35,9 +29,9 @@ func isSwap(session string) func([]byte) bool {
 // shows it.
 func TestReplyLost(t *testing.T) {
 	server := testserver.StartRedis(t)
-	proxy := newProxy(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	s := newStore(t, newClient(t, proxy.Addr(), func(o *redis.Options) { o.MaxRetries = 5 }))
-	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	first := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	server.MustDo("CONFIG RESETSTAT")
 
 	lost := proxy.LoseReply(isSwap(`"session":"two"`))
@@ -49,7 +43,7 @@ func TestReplyLost(t *testing.T) {
 	if got := server.Calls()["evalsha"]; got != 1 {
 		t.Errorf("the server got %d requests, want 1", got)
 	}
-	if got := mustLoad(t, s, "e"); got.Record.Session != "two" {
+	if got := storetest.Load(t, s, "e"); got.Record.Session != "two" {
 		t.Errorf("the record is %+v, want the one whose reply was lost", got.Record)
 	}
 }
@@ -58,7 +52,7 @@ func TestReplyLost(t *testing.T) {
 func TestRepeatedRequestHasTheFirstAnswer(t *testing.T) {
 	server := testserver.StartRedis(t)
 	s := storeAt(t, server)
-	before := mustSwap(t, s, "e", "", leader(1, "one"))
+	before := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	record := tenure.Record{Token: 2}
 	text, err := encode(record)
 	must(t, err)
@@ -68,7 +62,7 @@ func TestRepeatedRequestHasTheFirstAnswer(t *testing.T) {
 			t.Errorf("the answer is %v, %v, want that it was written", written, err)
 		}
 	}
-	mustSwap(t, s, "e", mustLoad(t, s, "e").Version, leader(3, "three"))
+	storetest.Swap(t, s, "e", storetest.Load(t, s, "e").Version, leader(3, "three"))
 	if written, err := s.write(t.Context(), keys, args); written != nil || err != nil {
 		t.Errorf("repeated after it was replaced, the write has the answer %v, %v, want a conflict", written, err)
 	}
@@ -77,35 +71,35 @@ func TestRepeatedRequestHasTheFirstAnswer(t *testing.T) {
 // Candidates whose every tenth reply is lost go on leading: they find out what became of their writes.
 func TestLeaderOutlivesLostReplies(t *testing.T) {
 	server := testserver.StartRedis(t)
-	proxy := newProxy(t, server.Addr)
-	f := newFleet(t, "e", 2*time.Second)
-	f.join("one", newStore(t, newClient(t, proxy.Addr())))
-	f.awaitLeader()
+	proxy := tcpproxy.Start(t, server.Addr)
+	f := fleet.New(t)
+	stop := f.Stand(newStore(t, newClient(t, proxy.Addr())), "one")
+	first := f.Next()
 	for range 3 {
 		<-proxy.LoseReply(isSwap(`"leader":"one"`))
 	}
-	f.join("two", storeAt(t, server))
-	f.stop("one")
-	f.awaitLeaderOtherThan("one")
-	f.end()
-	if got := f.elections("one"); got != 1 {
-		t.Errorf("the candidate was elected %d times, want once: lost replies end no term", got)
+	f.Stand(storeAt(t, server), "two")
+	f.Stays(first, 0) // lost replies end no term
+	stop()
+	if next := f.Next(); next.Leader != "two" {
+		t.Errorf("%q leads, want the one that was not stopped", next.Leader)
 	}
+	f.Check()
 }
 
 func TestScriptCacheFlushed(t *testing.T) {
 	server := testserver.StartRedis(t)
 	s := storeAt(t, server)
-	current := mustSwap(t, s, "e", "", leader(1, "one"))
+	current := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	server.MustDo("SCRIPT FLUSH")
-	current = mustSwap(t, s, "e", current.Version, leader(2, "two"))
+	current = storetest.Swap(t, s, "e", current.Version, leader(2, "two"))
 	server.MustDo("SCRIPT FLUSH")
-	if got := mustLoad(t, s, "e"); got.Version != current.Version {
+	if got := storetest.Load(t, s, "e"); got.Version != current.Version {
 		t.Errorf("loaded version %s, want %s", got.Version, current.Version)
 	}
 	server.MustDo("CONFIG RESETSTAT")
-	current = mustSwap(t, s, "e", current.Version, leader(3, "three")) // by its source, which the server keeps
-	mustSwap(t, s, "e", current.Version, leader(4, "four"))
+	current = storetest.Swap(t, s, "e", current.Version, leader(3, "three")) // by its source, which the server keeps
+	storetest.Swap(t, s, "e", current.Version, leader(4, "four"))
 	if calls := server.Calls(); calls["eval"] != 1 || calls["evalsha"] != 2 {
 		t.Errorf("the server counts %d calls by source and %d by digest, want 1 and 2", calls["eval"], calls["evalsha"])
 	}
@@ -114,32 +108,32 @@ func TestScriptCacheFlushed(t *testing.T) {
 // A watch is told that its connection is gone, and afterwards the current state with all that it has missed.
 func TestWatchIsRestored(t *testing.T) {
 	server := testserver.StartRedis(t)
-	proxy := newProxy(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	watching, other := newStore(t, newClient(t, proxy.Addr())), storeAt(t, server)
-	first := mustSwap(t, other, "e", "", leader(1, "one"))
+	first := storetest.Swap(t, other, "e", "", leader(1, "one"))
 	box := watchInto(t, watching, "e")
 	n := box.await(t, "the current state", 0, version(first.Version))
 	proxy.Refuse(true)
 	proxy.Cut()
 	n = box.await(t, "the interruption", n, interrupted)
-	missed := mustSwap(t, other, "e", first.Version, leader(2, "two"))
+	missed := storetest.Swap(t, other, "e", first.Version, leader(2, "two"))
 	proxy.Refuse(false)
 	n = box.await(t, "what it has missed", n, version(missed.Version))
-	next := mustSwap(t, other, "e", missed.Version, leader(3, "three"))
+	next := storetest.Swap(t, other, "e", missed.Version, leader(3, "three"))
 	box.await(t, "the next change", n, version(next.Version))
 }
 
 // Of a connection that stands open and carries nothing no reset tells. The probe does.
 func TestHalfOpenSubscriptionIsNoticed(t *testing.T) {
 	server := testserver.StartRedis(t)
-	proxy := newProxy(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	watching := newStore(t, newClient(t, proxy.Addr()), WithPing(time.Second))
-	first := mustSwap(t, watching, "e", "", leader(1, "one"))
+	first := storetest.Swap(t, watching, "e", "", leader(1, "one"))
 	box := watchInto(t, watching, "e")
 	n := box.await(t, "the current state", 0, version(first.Version))
 	proxy.Hold()
 	n = box.await(t, "the interruption", n, interrupted)
-	missed := mustSwap(t, storeAt(t, server), "e", first.Version, leader(2, "two"))
+	missed := storetest.Swap(t, storeAt(t, server), "e", first.Version, leader(2, "two"))
 	proxy.Release()
 	box.await(t, "what it has missed", n, version(missed.Version))
 }
@@ -148,7 +142,7 @@ func TestHalfOpenSubscriptionIsNoticed(t *testing.T) {
 func TestForeignMessage(t *testing.T) {
 	server := testserver.StartRedis(t)
 	s := storeAt(t, server)
-	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	first := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	box := watchInto(t, s, "e")
 	n := box.await(t, "the current state", 0, version(first.Version))
 	server.MustDo("PUBLISH " + s.layout.channel("e") + " hello")
@@ -160,7 +154,7 @@ func TestForeignMessage(t *testing.T) {
 func TestKilledAndBack(t *testing.T) {
 	server := testserver.StartRedis(t, "--appendonly", "yes")
 	s := storeAt(t, server)
-	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	first := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	box := watchInto(t, s, "e")
 	n := box.await(t, "the current state", 0, version(first.Version))
 	server.Kill()
@@ -171,7 +165,7 @@ func TestKilledAndBack(t *testing.T) {
 	}
 	server.Start()
 	box.await(t, "the current state", n, version(first.Version))
-	mustSwap(t, s, "e", first.Version, leader(2, "two"))
+	storetest.Swap(t, s, "e", first.Version, leader(2, "two"))
 }
 
 // After a loss of all data versions do not recur, though tokens may.
@@ -182,7 +176,7 @@ func TestVersionsDoNotRecurAfterALoss(t *testing.T) {
 	for range 3 {
 		var current tenure.Version
 		for token := range uint64(3) {
-			current = mustSwap(t, s, "e", current, leader(token+1, "same")).Version
+			current = storetest.Swap(t, s, "e", current, leader(token+1, "same")).Version
 			if seen[current] {
 				t.Fatalf("version %s recurs", current)
 			}
@@ -195,7 +189,7 @@ func TestVersionsDoNotRecurAfterALoss(t *testing.T) {
 func TestReadOnlyReplica(t *testing.T) {
 	master := testserver.StartRedis(t)
 	replica := testserver.StartReplica(t, master)
-	first := mustSwap(t, storeAt(t, master), "e", "", leader(1, "one"))
+	first := storetest.Swap(t, storeAt(t, master), "e", "", leader(1, "one"))
 	replica.Await("HGET tenure:{"+bucketOf("e")+"}:election:e version", string(first.Version))
 	s := storeAt(t, replica)
 	_, err := s.CompareAndSwap(t.Context(), "e", first.Version, leader(2, "two"))
@@ -214,29 +208,29 @@ func bucketOf(election string) string {
 func TestOutOfMemory(t *testing.T) {
 	server := testserver.StartRedis(t)
 	s := storeAt(t, server)
-	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	first := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	server.MustDo("CONFIG SET maxmemory 1")
 	_, err := s.CompareAndSwap(t.Context(), "e", first.Version, leader(2, "two"))
 	must(t, isFor(err, tenure.ErrNotApplied))
 	_, err = s.CompareAndSwap(t.Context(), "f", "", leader(1, "one"))
 	must(t, isFor(err, tenure.ErrNotApplied))
-	if got := mustLoad(t, s, "e"); got.Version != first.Version {
+	if got := storetest.Load(t, s, "e"); got.Version != first.Version {
 		t.Errorf("a write that was refused is there: %+v", got)
 	}
 	server.MustDo("CONFIG SET maxmemory 0")
-	mustSwap(t, s, "e", first.Version, leader(2, "two"))
+	storetest.Swap(t, s, "e", first.Version, leader(2, "two"))
 }
 
 func TestBusy(t *testing.T) {
 	server := testserver.StartRedis(t, "--lua-time-limit", "10")
 	s := storeAt(t, server)
-	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	first := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	ended := make(chan error, 1)
 	go func() {
 		ended <- newClient(t, server.Addr, func(o *redis.Options) { o.ReadTimeout = -1 }).
 			Eval(context.Background(), "while true do end", nil).Err()
 	}()
-	eventually(t, "a script keeps the server busy", func() bool {
+	storetest.Eventually(t, "a script keeps the server busy", func() bool {
 		_, err := server.Do("PING")
 		return err != nil && strings.HasPrefix(err.Error(), "BUSY")
 	})
@@ -244,7 +238,7 @@ func TestBusy(t *testing.T) {
 	must(t, isFor(err, tenure.ErrNotApplied))
 	server.MustDo("SCRIPT KILL")
 	<-ended
-	mustSwap(t, s, "e", first.Version, leader(2, "two"))
+	storetest.Swap(t, s, "e", first.Version, leader(2, "two"))
 }
 
 // A server that reads its data at start refuses everything; it does so for as long as its keys are many.
@@ -252,7 +246,7 @@ func TestLoading(t *testing.T) {
 	server := testserver.StartRedis(t, "--appendonly", "yes", "--aof-use-rdb-preamble", "no", "--auto-aof-rewrite-percentage", "0",
 		"--loading-process-events-interval-bytes", "1024")
 	s := storeAt(t, server)
-	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	first := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	server.MustDo(`EVAL "for i = 1, 50000 do redis.call('SET', 'key' .. i % 1000, string.rep('x', 200)) end" 0`)
 	server.Kill()
 	started := make(chan struct{})
@@ -276,7 +270,7 @@ func TestLoading(t *testing.T) {
 	if seen == 0 {
 		t.Skip("the server had its data before anybody could ask")
 	}
-	mustSwap(t, s, "e", first.Version, leader(2, "two"))
+	storetest.Swap(t, s, "e", first.Version, leader(2, "two"))
 }
 
 // What is under the key of a record but is none is never overwritten.
@@ -330,7 +324,7 @@ func TestUnreadableRecordIsNotWritten(t *testing.T) {
 			t.Errorf("%+v: the error is %v, want one that is permanent", r, err)
 		}
 	}
-	if mustLoad(t, s, "e").Exists() {
+	if storetest.Load(t, s, "e").Exists() {
 		t.Error("one of them was written")
 	}
 }
@@ -374,17 +368,17 @@ func TestSubscriptionAtAFormerMaster(t *testing.T) {
 			return new(net.Dialer).DialContext(ctx, network, addr.Load().(string))
 		}
 	}))
-	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	first := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	box := watchInto(t, s, "e")
 	n := box.await(t, "the current state", 0, version(first.Version))
 	master.Await("HGET "+s.layout.record("e")+" version", string(first.Version))
 	master.MustDo("REPLICAOF NO ONE")
 	addr.Store(master.Addr)
-	second := mustSwap(t, s, "e", first.Version, leader(2, "two"))
+	second := storetest.Swap(t, s, "e", first.Version, leader(2, "two"))
 	watchInto(t, s, "e").await(t, "the current state", 0, version(second.Version))
 	n = box.await(t, "the interruption", n, interrupted)
 	n = box.await(t, "what it has missed", n, version(second.Version))
-	third := mustSwap(t, s, "e", second.Version, leader(3, "three"))
+	third := storetest.Swap(t, s, "e", second.Version, leader(3, "three"))
 	box.await(t, "a change at the new master", n, version(third.Version))
 }
 
@@ -400,7 +394,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 	stores := map[string]*Store{"warm": connect(true), "cold": connect(true), "warm, deaf": connect(false), "cold, deaf": connect(false)}
 	for what, s := range stores {
 		if strings.HasPrefix(what, "warm") {
-			mustLoad(t, s, "e")
+			storetest.Load(t, s, "e")
 		}
 	}
 	server.Freeze()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -69,7 +70,7 @@ func TestFenceInACluster(t *testing.T) {
 // has begun.
 func TestFenceStopsADeposedLeader(t *testing.T) {
 	server := testserver.StartRedis(t)
-	proxy := newProxy(t, server.Addr)
+	proxy := tcpproxy.Start(t, server.Addr)
 	client := newClient(t, server.Addr) // the work has its own way to the server
 	fence := NewFence(client, "fence")
 	elected := make(chan tenure.Term, 2)

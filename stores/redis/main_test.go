@@ -24,16 +24,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// eventually waits until a condition holds. Nothing tells when a server has got somewhere, so it looks again and again.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", patience, what)
-		}
-	}
-}
-
 func newClient(t testing.TB, addr string, change ...func(*redis.Options)) *redis.Client {
 	t.Helper()
 	o := &redis.Options{Addr: addr, ContextTimeoutEnabled: true, PoolSize: 32}
@@ -61,20 +51,6 @@ func storeAt(t testing.TB, server *testserver.Redis, options ...Option) *Store {
 
 func leader(token uint64, session string) tenure.Record {
 	return tenure.Record{Token: token, Leader: "node-" + session, Session: session, TTL: 10 * time.Second, Renewals: 1}
-}
-
-func mustSwap(t testing.TB, s *Store, election string, old tenure.Version, r tenure.Record) tenure.Snapshot {
-	t.Helper()
-	got, err := s.CompareAndSwap(t.Context(), election, old, r)
-	must(t, err)
-	return got
-}
-
-func mustLoad(t testing.TB, s *Store, election string) tenure.Snapshot {
-	t.Helper()
-	got, err := s.Load(t.Context(), election)
-	must(t, err)
-	return got
 }
 
 // inbox keeps what a watch delivers.

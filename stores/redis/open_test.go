@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -32,9 +33,9 @@ func TestOpenOneServer(t *testing.T) {
 	box, other := watchInto(t, second, "e"), watchInto(t, elsewhere, "e")
 	n := box.await(t, "the current state", 0, version(""))
 	other.await(t, "the current state", 0, version(""))
-	written := mustSwap(t, first, "e", "", leader(1, "one"))
+	written := storetest.Swap(t, first, "e", "", leader(1, "one"))
 	box.await(t, "the change", n, version(written.Version))
-	mustSwap(t, elsewhere, "e", "", leader(9, "nine"))
+	storetest.Swap(t, elsewhere, "e", "", leader(9, "nine"))
 	other.await(t, "its own change", 1, func(d delivery) bool { return d.snapshot.Record.Token == 9 })
 	if _, n := other.last(); n != 2 {
 		t.Error("a watch in another database was told of the change")
@@ -48,11 +49,11 @@ func TestPasswordFileIsReadAgain(t *testing.T) {
 	must(t, os.WriteFile(file, []byte("old"), 0o600))
 	s := openAt(t, "redis://"+server.Addr+"?password_file="+url.QueryEscape(file))
 	admin := openAt(t, "redis://:old@"+server.Addr)
-	first := mustSwap(t, s, "e", "", leader(1, "one"))
+	first := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	must(t, admin.client.ConfigSet(t.Context(), "requirepass", "new").Err())
 	must(t, os.WriteFile(file, []byte("new"), 0o600))
 	must(t, admin.client.Do(t.Context(), "client", "kill", "type", "normal", "skipme", "no").Err())
-	eventually(t, "a new connection has the new password", func() bool {
+	storetest.Eventually(t, "a new connection has the new password", func() bool {
 		_, err := s.CompareAndSwap(t.Context(), "e", first.Version, leader(2, "two"))
 		return err == nil
 	})
@@ -61,7 +62,7 @@ func TestPasswordFileIsReadAgain(t *testing.T) {
 func TestOpenCluster(t *testing.T) {
 	nodes := testserver.StartRedisCluster(t, 2)
 	s := openAt(t, fmt.Sprintf("redis+cluster://%s,%s", nodes[0].Addr, nodes[1].Addr))
-	mustSwap(t, s, "e", "", leader(1, "one"))
+	storetest.Swap(t, s, "e", "", leader(1, "one"))
 }
 
 func TestOpenWithTLS(t *testing.T) {
@@ -80,9 +81,9 @@ func TestOpenWithTLS(t *testing.T) {
 	at := "rediss://" + testserver.Addr(port) + "?"
 	s := openAt(t, at+query.Encode())
 	box := watchInto(t, s, "e")
-	written := mustSwap(t, s, "e", "", leader(1, "one"))
+	written := storetest.Swap(t, s, "e", "", leader(1, "one"))
 	box.await(t, "the change", 0, version(written.Version))
-	if mustLoad(t, storeAt(t, server), "e").Version != written.Version {
+	if storetest.Load(t, storeAt(t, server), "e").Version != written.Version {
 		t.Error("the write is not there")
 	}
 	for name, wrong := range map[string]string{"ca_file": "", "cert_file": "", "server_name": "other.test"} {

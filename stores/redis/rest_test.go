@@ -11,6 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -18,18 +20,17 @@ import (
 // leases, however many candidates stand by.
 func TestFollowersAtRestSendNothing(t *testing.T) {
 	server := testserver.StartRedis(t)
-	const ttl = 2 * time.Second
-	f := newFleet(t, "e", ttl)
+	f := fleet.New(t)
 	for i := range 10 {
-		f.join(fmt.Sprint("node-", i), storeAt(t, server))
+		f.Stand(storeAt(t, server), fmt.Sprint("node-", i))
 	}
-	f.awaitLeader()
+	term := f.Next()
 	s := storeAt(t, server)
-	awaitRenewals(t, s, "e", 2) // by then everybody watches
+	awaitRenewals(t, s, 2) // by then everybody watches
 	server.MustDo("CONFIG RESETSTAT")
-	before := mustLoad(t, s, "e").Record.Renewals
-	time.Sleep(2 * ttl) // that nothing happens takes time to see
-	after := mustLoad(t, s, "e").Record.Renewals
+	before := storetest.Load(t, s, fleet.Election).Record.Renewals
+	time.Sleep(2 * fleet.TTL) // that nothing happens takes time to see
+	after := storetest.Load(t, s, fleet.Election).Record.Renewals
 	calls := server.Calls()
 	loads, renewals := 2, int(after-before)
 	if got := calls["evalsha"] - loads; got < renewals || got > renewals+1 { // one may come before the statistics
@@ -41,10 +42,8 @@ func TestFollowersAtRestSendNothing(t *testing.T) {
 	if len(calls) > 0 {
 		t.Errorf("besides the renewals the server got %v", calls)
 	}
-	if f.elections("") != 1 {
-		t.Errorf("there were %d elections, want 1: the machine is too slow for this test", f.elections(""))
-	}
-	f.end()
+	f.Stays(term, 0) // else the machine is too slow for this test
+	f.Check()
 }
 
 // A subscription on which nothing happens is probed, and only then.
@@ -54,7 +53,7 @@ func TestSilentSubscriptionIsProbed(t *testing.T) {
 	box := watchInto(t, s, "e")
 	box.await(t, "the current state", 0, version(""))
 	server.MustDo("CONFIG RESETSTAT")
-	eventually(t, "two probes", func() bool { return server.Calls()["ping"] >= 2 })
+	storetest.Eventually(t, "two probes", func() bool { return server.Calls()["ping"] >= 2 })
 	if calls := server.Calls(); calls["evalsha"]+calls["subscribe"] > 0 {
 		t.Errorf("besides the probes the server got %v", calls)
 	}
@@ -93,7 +92,7 @@ func TestHerd(t *testing.T) {
 			_ = c.Stop(context.Background())
 		}
 	}()
-	eventually(t, "one leads and all know it", func() bool {
+	storetest.Eventually(t, "one leads and all know it", func() bool {
 		return elected.Load() == 1 && !slices.ContainsFunc(members, func(c *tenure.Candidate) bool {
 			return c.Status().Record.Token == 0 || !c.Status().Watching
 		})
@@ -105,7 +104,7 @@ func TestHerd(t *testing.T) {
 		old := leader.Load()
 		old.Idle()
 		must(t, old.Resign(t.Context()))
-		eventually(t, "the next leader", func() bool { return elected.Load() > before })
+		storetest.Eventually(t, "the next leader", func() bool { return elected.Load() > before })
 		quiet(t, server)
 		calls := server.Calls()
 		rejected := calls["evalsha"] - calls["hset"]
@@ -120,7 +119,7 @@ func TestHerd(t *testing.T) {
 func quiet(t testing.TB, server *testserver.Redis) {
 	t.Helper()
 	last, since := -1, time.Now()
-	eventually(t, "the server is at rest", func() bool {
+	storetest.Eventually(t, "the server is at rest", func() bool {
 		if n := server.Calls()["evalsha"]; n != last {
 			last, since = n, time.Now()
 		}
@@ -145,11 +144,11 @@ func measureHandOver(t *testing.T, server *testserver.Redis, size int) (trip, ha
 	s := storeAt(t, server)
 	election := fmt.Sprint("hand-over-", size)
 	var trips, handOvers []time.Duration
-	current := mustSwap(t, s, election+"-other", "", leader(1, "one"))
+	current := storetest.Swap(t, s, election+"-other", "", leader(1, "one"))
 	for range 20 {
 		time.Sleep(rest)
 		began := time.Now()
-		current = mustSwap(t, s, election+"-other", current.Version, leader(1, "one"))
+		current = storetest.Swap(t, s, election+"-other", current.Version, leader(1, "one"))
 		trips = append(trips, time.Since(began))
 	}
 	ctx, stop := context.WithCancel(context.Background())

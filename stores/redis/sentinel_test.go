@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -24,26 +26,26 @@ func TestSentinelFailover(t *testing.T) {
 	replica := testserver.StartReplica(t, master)
 	sentinel := testserver.StartSentinel(t, "mine", master, 1)
 	url := "redis+sentinel://" + sentinel.Addr + "/mine"
-	f := newFleet(t, "e", 2*time.Second)
+	f := fleet.New(t)
 	for _, id := range []string{"one", "two", "three"} {
-		f.join(id, openAt(t, url))
+		f.Stand(openAt(t, url), id)
 	}
-	leading := f.awaitLeader()
+	leading := f.Next().Leader
 	s := openAt(t, url)
-	box := watchInto(t, s, "e")
+	box := watchInto(t, s, fleet.Election)
 	n := box.await(t, "the current state", 0, func(d delivery) bool { return d.snapshot.Record.Leader == leading })
-	awaitRenewals(t, s, "e", 1)
+	awaitRenewals(t, s, 1)
 
 	master.Kill()
 	n = box.await(t, "the interruption", n, interrupted)
 	replica.Await("ROLE", "master")
 	box.await(t, "a state from the new master", n, func(d delivery) bool { return d.err == nil })
-	f.awaitLeader()
-	eventually(t, "a leader renews at the new master", func() bool {
-		got, err := s.Load(t.Context(), "e")
-		return err == nil && got.Record.Leader == f.leader() && got.Record.Renewals > 2
+	storetest.Eventually(t, "a leader renews at the new master", func() bool {
+		got, err := s.Load(t.Context(), fleet.Election)
+		term, leads := f.Leader()
+		return err == nil && leads && got.Record.Leader == term.Leader && got.Record.Renewals > 2
 	})
-	f.end()
+	f.Check()
 }
 
 // A master that stands still and is replaced comes back as a replica, and takes no more writes.
@@ -52,25 +54,26 @@ func TestSentinelFailoverOfAFrozenMaster(t *testing.T) {
 	replica := testserver.StartReplica(t, master)
 	sentinel := testserver.StartSentinel(t, "mine", master, 1)
 	url := "redis+sentinel://" + sentinel.Addr + "/mine"
-	f := newFleet(t, "e", 2*time.Second)
+	f := fleet.New(t)
 	for _, id := range []string{"one", "two"} {
-		f.join(id, openAt(t, url))
+		f.Stand(openAt(t, url), id)
 	}
-	f.awaitLeader()
-	awaitRenewals(t, openAt(t, url), "e", 1)
+	f.Next()
+	awaitRenewals(t, openAt(t, url), 1)
 	master.Freeze()
 	replica.Await("ROLE", "master")
-	eventually(t, "a leader at the new master", func() bool {
+	storetest.Eventually(t, "a leader at the new master", func() bool {
 		client := newClient(t, replica.Addr)
-		got, err := newStore(t, client).Load(t.Context(), "e")
-		return err == nil && f.leader() != "" && got.Record.Leader == f.leader()
+		got, err := newStore(t, client).Load(t.Context(), fleet.Election)
+		term, leads := f.Leader()
+		return err == nil && leads && got.Record.Leader == term.Leader
 	})
 	master.Thaw()
 	master.Await("ROLE", "slave")
 	_, err := storeAt(t, master).CompareAndSwap(t.Context(), "other", "", leader(1, "one"))
 	must(t, isFor(err, tenure.ErrNotApplied))
-	f.awaitLeader()
-	f.end()
+	f.Await(0)
+	f.Check()
 }
 
 // A write that too few replicas acknowledge is there all the same, and its writer is told that he cannot know.
@@ -78,22 +81,22 @@ func TestReplicasAcknowledge(t *testing.T) {
 	master := testserver.StartRedis(t)
 	replica := testserver.StartReplica(t, master)
 	s := storeAt(t, master, WithReplicas(1, 10*time.Second))
-	first := mustSwap(t, s, "e", "", leader(1, "one"))
-	if got := mustLoad(t, storeAt(t, replica), "e"); got.Version != first.Version {
+	first := storetest.Swap(t, s, "e", "", leader(1, "one"))
+	if got := storetest.Load(t, storeAt(t, replica), "e"); got.Version != first.Version {
 		t.Errorf("the replica that acknowledged has version %s, want %s", got.Version, first.Version)
 	}
 	if _, err := s.CompareAndSwap(t.Context(), "e", "wrong", leader(2, "two")); !errors.Is(err, tenure.ErrConflict) {
 		t.Errorf("the error for a wrong version is %v, want a conflict", err)
 	}
 	master.MustDo("SCRIPT FLUSH")
-	second := mustSwap(t, s, "e", first.Version, leader(2, "two"))
+	second := storetest.Swap(t, s, "e", first.Version, leader(2, "two"))
 
 	replica.Freeze()
 	hasty := storeAt(t, master, WithReplicas(1, 100*time.Millisecond))
 	if _, err := hasty.CompareAndSwap(t.Context(), "e", second.Version, leader(3, "three")); !unknown(err) {
 		t.Errorf("without an acknowledgement the error is %v, want one that leaves the outcome open", err)
 	}
-	third := mustLoad(t, s, "e")
+	third := storetest.Load(t, s, "e")
 	if third.Record.Session != "three" {
 		t.Errorf("the record is %+v, want the one without an acknowledgement", third.Record)
 	}
@@ -111,14 +114,14 @@ func TestReplicasAcknowledgeInACluster(t *testing.T) {
 	if _, err := s.CompareAndSwap(t.Context(), "e", "", leader(1, "one")); !unknown(err) {
 		t.Errorf("without replicas the error is %v, want one that leaves the outcome open", err)
 	}
-	first := mustLoad(t, s, "e")
+	first := storetest.Load(t, s, "e")
 	m := newMigration(t, nodes, s, "e")
 	m.begin()
 	m.moveKeys()
 	m.finish()
 	_, err := s.CompareAndSwap(t.Context(), "e", first.Version, leader(2, "two"))
 	must(t, isFor(err, tenure.ErrNotApplied)) // it MOVED
-	eventually(t, "the new master is found", func() bool {
+	storetest.Eventually(t, "the new master is found", func() bool {
 		_, err := s.CompareAndSwap(t.Context(), "e", first.Version, leader(2, "two"))
 		return unknown(err)
 	})
