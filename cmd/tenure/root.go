@@ -34,7 +34,7 @@ var groups = []*cobra.Group{
 
 // subcommands are all subcommands, in the order of the help text.
 var subcommands = []func(*app) *cobra.Command{
-	newRun,
+	newRun, newServe,
 	newStatus, newList, newWatch, newWait,
 	newResign, newTransfer, newPause, newResume, newForget, newPrune,
 	newDoctor, newMigrate, newDemo, newVersion, newCompletion,
