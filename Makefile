@@ -3,10 +3,11 @@
 SHELL := bash
 SEED  ?= 1
 FOR   ?= 30s
+BENCH ?=
 SIM   := go run ./sim/cmd/tenure-sim -seed $(SEED) -workers $$(getconf _NPROCESSORS_ONLN)
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint fmt tidy vet-all sim sim-short demo bench build ci clean
+.PHONY: help test lint fmt tidy vet-all sim sim-short demo bench bench-docs servers build ci clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target text; do \
@@ -36,8 +37,14 @@ sim-short: ## simulate twenty thousand histories
 demo: ## watch leadership move between processes that are killed and frozen (FOR=30s)
 	@go run ./cmd/tenure demo --for $(FOR)
 
-bench: ## measure what a candidate costs
-	@go test -run '^$$' -bench . -benchmem ./bench/...
+bench: ## measure what elections cost on every store (BENCH="-stores redis -for 20s")
+	@go run ./bench/cmd/tenure-bench $(BENCH)
+
+bench-docs: ## the same into docs/benchmarks.md, which takes ten minutes on a quiet machine
+	@go run ./bench/cmd/tenure-bench -write docs/benchmarks.md
+
+servers: ## get the servers that the tests and the benchmark run against
+	@bash .ci/servers
 
 build: ## build the command into bin/
 	@go build -trimpath -o bin/ ./cmd/tenure && echo "built bin/tenure"

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // nobody is the user for servers that refuse to run as root; it is in every passwd, which some of them want.
@@ -41,7 +42,22 @@ func killTree(pid int) error {
 	for _, member := range tree {
 		errs = append(errs, signalOne(member, syscall.SIGKILL))
 	}
+	for _, child := range tree[1:] { // the process itself is waited for by its parent, which is us
+		awaitEnd(child)
+	}
 	return errors.Join(errs...)
+}
+
+// awaitEnd returns when a killed process that is not our child runs no more: until then it has its files and ports, and
+// a server that is started anew may refuse to.
+func awaitEnd(pid int) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		_, state, _ := strings.Cut(string(text), ") ")
+		if err != nil || strings.HasPrefix(state, "Z") {
+			return
+		}
+	}
 }
 
 // signalTree signals a process, then its children, and so on, and returns them all.

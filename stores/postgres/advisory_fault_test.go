@@ -88,7 +88,6 @@ func TestAdvisoryServerKilledAndRestarted(t *testing.T) {
 	_, token := m.leader()
 	pg.Kill()
 	m.revoked(token)
-	time.Sleep(500 * time.Millisecond) // the last of the server's processes have to be gone, and nothing tells of it
 	pg.Start()
 	_, next := m.after(token)
 	if n := len(lockHolders(t, a, openPool(t, pg.URL()), "billing")); n != 1 {
