@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
-
-// known reports whether an error of a swap says that nothing was written.
-func known(err error) bool {
-	return errors.Is(err, tenure.ErrConflict) || errors.Is(err, tenure.ErrNotApplied) || errors.Is(err, tenure.ErrPermanent)
-}
 
 // The server commits, and its answer is lost. The store must not say that nothing was written.
 func TestReplyLostAfterCommit(t *testing.T) {
@@ -29,7 +25,7 @@ func TestReplyLostAfterCommit(t *testing.T) {
 			default:
 				t.Fatalf("%s: no reply was lost, and the error is %v", what, err)
 			}
-			if err == nil || known(err) {
+			if storetest.OutcomeOf(err) != storetest.Unknown {
 				t.Errorf("%s: the error is %v, want one that leaves the outcome open", what, err)
 			}
 			if current, err = direct.Load(within(t), "billing"); err != nil || current.Record.Renewals != record.Renewals {
@@ -46,29 +42,24 @@ func TestLeadershipSurvivesLostReplies(t *testing.T) {
 		d, proxy := s.proxied(t)
 		direct := s.database().store(t)
 		store := d.store(t)
-		h := newHistory(t)
-		defer h.check()
+		f := fleet.New(t)
+		defer f.Check()
 		lose := func() <-chan struct{} {
 			return proxy.LoseReply(func(request []byte) bool { return bytes.Contains(request, []byte("node-unmistakable")) })
 		}
 		lost := lose()
-		h.stand("node-unmistakable", store)
+		f.Stand(store, "node-unmistakable")
 		<-lost // of the bid
-		leader := h.await(0)
+		term := f.Next()
 		for range 2 {
 			<-lose()
-			before, err := direct.Load(within(t), "billing")
-			if err != nil {
-				t.Fatal(err)
-			}
-			h.eventually("the term is renewed after a lost reply", func() bool {
-				now, err := direct.Load(within(t), "billing")
+			before := storetest.Load(t, direct, fleet.Election)
+			storetest.Eventually(t, "the term is renewed after a lost reply", func() bool {
+				now, err := direct.Load(within(t), fleet.Election)
 				return err == nil && now.Record.Renewals > before.Record.Renewals
 			})
 		}
-		if now, leads := h.leader(); !leads || now.token != leader.token {
-			t.Errorf("it led as %v, and now as %v", leader, now)
-		}
+		f.Stays(term, 0)
 	})
 }
 
@@ -76,51 +67,43 @@ func TestLeadershipSurvivesLostReplies(t *testing.T) {
 // meanwhile, and afterwards somebody does, with no help and under a higher token.
 func TestLeadershipThroughServerFaults(t *testing.T) {
 	onServers(t, func(t *testing.T, s server) {
-		h := newHistory(t)
-		defer h.check()
+		f := fleet.New(t)
+		defer f.Check()
 		for _, id := range []string{"a", "b", "c"} {
-			h.stand(id, s.database().store(t))
+			f.Stand(s.database().store(t), id)
 		}
-		gone := func() bool { _, leads := h.leader(); return !leads }
-		leader := h.await(0)
-		for _, fault := range []struct {
-			what           string
-			begin, restore func()
-		}{
-			{"frozen", s.Freeze, s.Thaw},
-			{"killed", s.Kill, s.Start},
-			{"stopped", s.Stop, s.Start},
+		term := f.Next()
+		for _, fault := range []struct{ begin, restore func() }{
+			{s.Freeze, s.Thaw},
+			{s.Kill, s.Start},
+			{s.Stop, s.Start},
 		} {
 			fault.begin()
-			h.eventually("the leader gives up while the server is "+fault.what, gone)
+			f.Over(term)
 			fault.restore()
-			leader = h.await(leader.token)
+			term = f.Await(term.Token)
 		}
 		s.Restart()
-		h.await(leader.token - 1) // the same term, if the restart was faster than the lease
+		f.Await(term.Token - 1) // the same term, if the restart was faster than the lease
 	})
 }
 
 // The leader alone is cut off, in a way that leaves its connections open.
 func TestLeaderIsCutOff(t *testing.T) {
 	onServers(t, func(t *testing.T, s server) {
-		h := newHistory(t)
-		defer h.check()
+		f := fleet.New(t)
+		defer f.Check()
 		d, proxy := s.proxied(t)
-		h.stand("behind the network", d.store(t))
-		first := h.await(0)
-		h.stand("beside the server", s.database().store(t))
+		f.Stand(d.store(t), "behind the network")
+		f.Next()
+		f.Stand(s.database().store(t), "beside the server")
 		proxy.Hold()
-		second := h.await(first.token)
-		if second.id != "beside the server" {
-			t.Errorf("%v leads", second)
+		second := f.Next()
+		if second.Leader != "beside the server" {
+			t.Errorf("%s leads", second.Leader)
 		}
 		proxy.Release()
-		// The deposed one sees the new term and stands by: two polls later nothing has changed.
-		time.Sleep(ttl / 2) // real servers take real time
-		if now, leads := h.leader(); !leads || now.token < second.token {
-			t.Errorf("after %v there is %v", second, now)
-		}
+		f.Stays(second, fleet.TTL/2) // the deposed one sees the new term and stands by
 	})
 }
 

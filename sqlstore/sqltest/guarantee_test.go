@@ -2,10 +2,12 @@ package sqltest
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 	"github.com/tenure-go/tenure/sqlstore"
 )
@@ -87,7 +89,7 @@ func TestGuaranteeWithReplicaOfMariaDB(t *testing.T) {
 func await(t *testing.T, d database, query string, want int) {
 	t.Helper()
 	db := d.open(t)
-	newHistory(t).eventually(query, func() bool {
+	storetest.Eventually(t, "there are "+strconv.Itoa(want)+" by "+query, func() bool {
 		var got int
 		err := db.QueryRowContext(within(t), query).Scan(&got)
 		return err == nil && got == want

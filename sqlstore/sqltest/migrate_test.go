@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/fence"
+	"github.com/tenure-go/tenure/internal/fleet"
 	"github.com/tenure-go/tenure/sqlstore"
 )
 
@@ -171,9 +172,10 @@ func TestRestrictedUser(t *testing.T) {
 		owner := s.database().storeOver(t, admin)
 		d := restricted(t, s, admin)
 		store := d.store(t) // Migrate included: it finds that there is nothing to do
-		h := newHistory(t)
-		h.stand("restricted", store)
-		h.await(0)
+		f := fleet.New(t)
+		defer f.Check()
+		f.Stand(store, "restricted")
+		f.Next()
 		if _, err := store.Guarantee(within(t)); err != nil {
 			t.Errorf("Guarantee: %v", err)
 		}

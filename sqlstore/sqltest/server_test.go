@@ -20,11 +20,7 @@ func (s server) database() database { return s.via(s.addr) }
 // proxied returns the same database behind a network that can fail.
 func (s server) proxied(tb testing.TB) (database, *tcpproxy.Proxy) {
 	tb.Helper()
-	proxy, err := tcpproxy.Listen(s.addr)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(proxy.Close)
+	proxy := tcpproxy.Start(tb, s.addr)
 	return s.via(proxy.Addr()), proxy
 }
 
