@@ -4,12 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
-
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/objectstore"
-	"github.com/tenure-go/tenure/internal/objectstore/objecttest"
 	"github.com/tenure-go/tenure/internal/testserver"
 	"github.com/tenure-go/tenure/tenuretest"
 )
@@ -51,36 +47,4 @@ func (s shortTerms) CompareAndSwap(
 		return s.long.CompareAndSwap(ctx, election, old, record)
 	}
 	return s.Store.CompareAndSwap(ctx, election, old, record)
-}
-
-// client returns one for a container of the server, through addr.
-func client(t *testing.T, server *testserver.Azurite, addr string) *container.Client {
-	t.Helper()
-	key, err := blob.NewSharedKeyCredential(server.Account, server.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := container.NewClientWithSharedKeyCredential(server.Endpoint(addr)+"/elections", key, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// openStore returns a store on the server, through addr.
-func openStore(t *testing.T, server *testserver.Azurite, addr string, options ...Option) *Store {
-	t.Helper()
-	s, err := New(client(t, server, addr), append([]Option{WithCreate(true)}, options...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
-func serverUnderTest(t *testing.T) objecttest.Server {
-	t.Helper()
-	server := testserver.StartAzurite(t)
-	open := func(addr string) tenure.Store { return openStore(t, server, addr) }
-	return objecttest.Server{Process: server.Process, Addr: server.Addr, Halt: server.Stop, Open: open}
 }

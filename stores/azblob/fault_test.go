@@ -1,7 +1,6 @@
 package azblob
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -15,16 +14,6 @@ import (
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
-
-// refusal is an answer as the service gives it.
-func refusal(status int, code string, header ...string) httpproxy.Fault {
-	h := http.Header{"X-Ms-Error-Code": {code}}
-	for i := 0; i < len(header); i += 2 {
-		h.Set(header[i], header[i+1])
-	}
-	return httpproxy.Answer(status, h,
-		fmt.Sprintf(`<?xml version="1.0" encoding="utf-8"?><Error><Code>%s</Code><Message>by the test</Message></Error>`, code))
-}
 
 // What every answer to a write says of it.
 func TestAnswersToAWrite(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"strings"
 
@@ -13,8 +12,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/tenure-go/tenure"
-	"github.com/tenure-go/tenure/internal/objectstore"
-	"github.com/tenure-go/tenure/internal/storeurl"
 )
 
 // Open returns the store at a URL, with a client of its own, once the service has shown that it honours conditions:
@@ -49,17 +46,6 @@ func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error)
 		return nil, fmt.Errorf("azblob: opening %s/%s: %w", at.account, at.container, err)
 	}
 	return s, nil
-}
-
-// location is what a URL says.
-type location struct {
-	account, container, prefix, endpoint, sas, leaseBlob string
-
-	create bool
-}
-
-func (l location) options() []Option {
-	return []Option{WithPrefix(l.prefix), WithCreate(l.create), WithBlobLease(l.leaseBlob)}
 }
 
 func (l location) open(options []Option) (*Store, error) {
@@ -110,37 +96,4 @@ func (l location) connect(connection string) (*container.Client, error) {
 		return nil, fmt.Errorf("%w: AZURE_STORAGE_CONNECTION_STRING has another form", tenure.ErrConfig)
 	}
 	return client, nil
-}
-
-// url returns that of the container.
-func (l location) url() string {
-	endpoint := l.endpoint
-	if endpoint == "" {
-		endpoint = "https://" + l.account + ".blob.core.windows.net"
-	}
-	return strings.TrimSuffix(endpoint, "/") + "/" + url.PathEscape(l.container)
-}
-
-func parse(rawURL string) (location, error) {
-	u, err := objectstore.ParseURL(rawURL, "azblob", "azblob://ACCOUNT/CONTAINER[/PREFIX][?PARAMETERS]")
-	if err != nil {
-		return location{}, err
-	}
-	name, path, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
-	if name == "" {
-		return location{}, fmt.Errorf("%w: no container is named: want azblob://ACCOUNT/CONTAINER", tenure.ErrConfig)
-	}
-	parameters, err := storeurl.Parameters(u.RawQuery, "create", "endpoint", "lease-blob", "sas")
-	if err != nil {
-		return location{}, fmt.Errorf("%w: %w (the value of sas has to be escaped)", tenure.ErrConfig, err)
-	}
-	create, err := storeurl.Bool(parameters, "create")
-	if err != nil {
-		return location{}, fmt.Errorf("%w: %w", tenure.ErrConfig, err)
-	}
-	at := location{
-		account: u.Host, container: name, prefix: storeurl.Prefix(path, objectstore.DefaultPrefix), create: create,
-		endpoint: parameters["endpoint"], sas: parameters["sas"], leaseBlob: parameters["lease-blob"],
-	}
-	return at, objectstore.CheckEndpoint(at.endpoint)
 }

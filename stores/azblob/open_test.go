@@ -1,7 +1,6 @@
 package azblob
 
 import (
-	"context"
 	"errors"
 	"net/url"
 	"strings"
@@ -121,92 +120,6 @@ func TestErrorsBearNoSignature(t *testing.T) {
 			if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), addr) {
 				t.Errorf("the error is %v", err)
 			}
-		}
-	}
-}
-
-func TestURL(t *testing.T) {
-	for rawURL, want := range map[string]location{
-		"azblob://a/c":              {account: "a", container: "c", prefix: "tenure/"},
-		"azblob://a/c/":             {account: "a", container: "c", prefix: "tenure/"},
-		"azblob://a/c/p/q/":         {account: "a", container: "c", prefix: "p/q/"},
-		"azblob://a/c?create=true":  {account: "a", container: "c", prefix: "tenure/", create: true},
-		"azblob://a/c?sas=x%26sig":  {account: "a", container: "c", prefix: "tenure/", sas: "x&sig"},
-		"azblob://a/c?lease-blob=b": {account: "a", container: "c", prefix: "tenure/", leaseBlob: "b"},
-		"azblob://a/c?endpoint=http://127.0.0.1:1/a": {
-			account: "a", container: "c", prefix: "tenure/", endpoint: "http://127.0.0.1:1/a",
-		},
-	} {
-		if got, err := parse(rawURL); err != nil || got != want {
-			t.Errorf("%s: %+v, %v, want %+v", rawURL, got, err, want)
-		}
-	}
-	if got := (location{account: "a", container: "c"}).url(); got != "https://a.blob.core.windows.net/c" {
-		t.Errorf("the container is at %s", got)
-	}
-}
-
-func TestWrongURL(t *testing.T) {
-	for rawURL, want := range map[string]string{
-		"https://a/c":                              "want azblob://",
-		"azblob://a":                               "no container",
-		"azblob:///c":                              "want azblob://",
-		"azblob://a:secret@a/c":                    "want azblob://",
-		"azblob://a:80/c":                          "want azblob://",
-		"azblob://a/c#x":                           "want azblob://",
-		"azblob://a/c?ttl=1":                       `"ttl"`,
-		"azblob://a/c?sv=2020&sig=secret":          "escaped",
-		"azblob://a/c?create=maybe":                "create",
-		"azblob://a/c?create=true&create=true":     "repeated",
-		"azblob://a/c?endpoint=x":                  "endpoint",
-		"azblob://a/c?endpoint=http://k:secret@h":  "endpoint",
-		"azblob://a/c?sas=secret;x":                "parameters",
-		"azblob://a/c?lease-blob=/x":               "slash",
-		"azblob://a/c/" + strings.Repeat("p", 200): "prefix",
-	} {
-		_, err := Open(context.Background(), rawURL)
-		if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v, want %q", rawURL, err, want)
-		}
-	}
-}
-
-func TestWrongOptions(t *testing.T) {
-	c, err := container.NewClientWithNoCredential("https://a.blob.core.windows.net/c", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, prefix := range []string{"p", "/p/", "\xff/", strings.Repeat("p", 200) + "/"} {
-		if _, err := New(c, WithPrefix(prefix)); !errors.Is(err, tenure.ErrConfig) {
-			t.Errorf("prefix %q: %v", prefix, err)
-		}
-	}
-	if _, err := New(nil); !errors.Is(err, tenure.ErrConfig) {
-		t.Errorf("without a client: %v", err)
-	}
-	if _, err := New(c, WithPrefix(""), nil); err != nil {
-		t.Errorf("without a prefix: %v", err)
-	}
-}
-
-// The grade depends on whose service it is.
-func TestGuarantee(t *testing.T) {
-	for at, want := range map[string]tenure.Grade{
-		"https://a.blob.core.windows.net/c":         tenure.GradeExclusive,
-		"https://a.z1.blob.storage.azure.net/c":     tenure.GradeExclusive,
-		"https://a.blob.core.windows.net.example/c": tenure.GradeUnknown,
-		"http://127.0.0.1:10000/a/c":                tenure.GradeUnknown,
-	} {
-		c, err := container.NewClientWithNoCredential(at, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if g := s.guarantee(); g.Grade != want || len(g.Reasons) == 0 {
-			t.Errorf("%s: %+v", at, g)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package azblob
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
@@ -69,13 +68,4 @@ func (s *Store) CompareAndSwap(
 		undo(ctx)
 	}
 	return snapshot, err
-}
-
-// List implements [tenure.Lister]. It takes one request for every five thousand elections.
-func (s *Store) List(ctx context.Context) ([]string, error) { return s.objects.List(ctx) }
-
-// Prune implements [tenure.Pruner]. How long a record is unchanged is told by the service's clock and this host's. If
-// some elections cannot be pruned, Prune returns the names of those that were, together with the error.
-func (s *Store) Prune(ctx context.Context, unused time.Duration) ([]string, error) {
-	return s.objects.Prune(ctx, unused)
 }

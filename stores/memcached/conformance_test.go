@@ -22,18 +22,3 @@ func TestConformance(t *testing.T) {
 	}
 	tenuretest.Run(t, open, tenuretest.WithSecond(open), tenuretest.WithDelete(remove))
 }
-
-// openStore opens a store at addr, with a timeout that a busy machine keeps.
-func openStore(t *testing.T, addr string, options ...Option) *Store {
-	t.Helper()
-	s, err := Open(t.Context(), "memcached://"+addr+"?timeout=5s", options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}

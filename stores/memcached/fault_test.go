@@ -1,7 +1,6 @@
 package memcached
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,10 +18,6 @@ import (
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
-
-func command(verb string) func([]byte) bool {
-	return func(request []byte) bool { return bytes.HasPrefix(request, []byte(verb+" ")) }
-}
 
 // A write whose reply is lost may have landed, and here has: any of the three certain errors would be a lie.
 func TestLostReplyIsUnknown(t *testing.T) {

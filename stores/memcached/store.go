@@ -29,6 +29,32 @@ type content struct {
 	Record   *tenure.Record `json:"record"`
 }
 
+// New returns a store over the user's client, which stays theirs. Its timeout bounds how long a call goes on after its
+// context has ended. Every process that takes part needs a client that picks the same server for the same key: with
+// [memcache.New], the same servers in the same order.
+//
+// The error wraps [tenure.ErrConfig] if there is no client or an option is out of bounds.
+func New(client *memcache.Client, options ...Option) (*Store, error) {
+	c, err := newConfig(options)
+	if err == nil && client == nil {
+		err = fmt.Errorf("%w: the client is nil", tenure.ErrConfig)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("memcached: %w", err)
+	}
+	return &Store{client: client, config: c, seen: newSeen(c.observe)}, nil
+}
+
+// Close ends the store, and the client if [Open] made it. It waits for requests under way, for as long as the client's
+// timeout at most. Close may be called more than once. The error is that of closing the client's connections.
+func (s *Store) Close() error {
+	s.calls.close()
+	if s.owned {
+		return s.client.Close()
+	}
+	return nil
+}
+
 // Load implements [tenure.Store]. Of a record that is missing it returns the highest token that this Store has seen of
 // the election, so that the next term starts above it.
 func (s *Store) Load(ctx context.Context, election string) (tenure.Snapshot, error) {

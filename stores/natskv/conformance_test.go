@@ -3,8 +3,6 @@ package natskv
 import (
 	"testing"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/testserver"
 	"github.com/tenure-go/tenure/tenuretest"
@@ -31,29 +29,4 @@ func conform(t *testing.T, addr, parameters string) {
 		}
 	}
 	tenuretest.Run(t, open, tenuretest.WithSecond(open), tenuretest.WithDelete(remove))
-}
-
-// keyValue is the bucket as other programs see it.
-func keyValue(t *testing.T, s *Store) jetstream.KeyValue {
-	t.Helper()
-	kv, err := s.js.KeyValue(t.Context(), s.bucket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kv
-}
-
-// openStore opens a store at addr; rest is the bucket and the parameters of its URL.
-func openStore(t *testing.T, addr, rest string, options ...Option) *Store {
-	t.Helper()
-	s, err := Open(t.Context(), "nats://"+addr+"/"+rest, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
 }

@@ -74,3 +74,28 @@ func failure(d delivery) bool { return d.err != nil }
 func at(v tenure.Version) func(delivery) bool {
 	return func(d delivery) bool { return d.err == nil && d.snapshot.Version == v }
 }
+
+// openStore opens a store at addr; rest is the bucket and the parameters of its URL.
+func openStore(t *testing.T, addr, rest string, options ...Option) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), "nats://"+addr+"/"+rest, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// keyValue is the bucket as other programs see it.
+func keyValue(t *testing.T, s *Store) jetstream.KeyValue {
+	t.Helper()
+	kv, err := s.js.KeyValue(t.Context(), s.bucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kv
+}

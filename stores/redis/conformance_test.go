@@ -36,14 +36,3 @@ func testConformance(t *testing.T, connect func(t *testing.T) redis.UniversalCli
 	}
 	tenuretest.Run(t, open, tenuretest.WithSecond(open), tenuretest.WithDelete(remove))
 }
-
-func newClusterClient(t testing.TB, nodes []*testserver.Redis) *redis.ClusterClient {
-	t.Helper()
-	var addrs []string
-	for _, n := range nodes {
-		addrs = append(addrs, n.Addr)
-	}
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs, ContextTimeoutEnabled: true})
-	t.Cleanup(func() { client.Close() })
-	return client
-}

@@ -132,3 +132,14 @@ func isFor(err, want error) error {
 	}
 	return nil
 }
+
+func newClusterClient(t testing.TB, nodes []*testserver.Redis) *redis.ClusterClient {
+	t.Helper()
+	var addrs []string
+	for _, n := range nodes {
+		addrs = append(addrs, n.Addr)
+	}
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs, ContextTimeoutEnabled: true})
+	t.Cleanup(func() { client.Close() })
+	return client
+}

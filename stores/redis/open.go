@@ -33,7 +33,7 @@ import (
 // Options override parameters. The error wraps [tenure.ErrConfig] if the URL is not understood; it never contains a
 // password.
 func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error) {
-	at, err := parseURL(rawURL)
+	at, err := parse(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("redis: opening: %w", err)
 	}

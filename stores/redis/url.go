@@ -56,9 +56,9 @@ func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{tenure.ErrConfig}, args...)...)
 }
 
-// parseURL takes the URL apart by hand where package url would not take several hosts with ports, or would quote a
+// parse takes the URL apart by hand where package url would not take several hosts with ports, or would quote a
 // password in an error.
-func parseURL(rawURL string) (*location, error) {
+func parse(rawURL string) (*location, error) {
 	scheme, rest, _ := strings.Cut(rawURL, "://")
 	kind, ok := schemes[scheme]
 	if !ok {

@@ -3,7 +3,6 @@ package s3
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -18,11 +17,6 @@ import (
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
-
-// failure is the body of a refusal.
-func failure(code string) string {
-	return fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>by the test</Message></Error>`, code)
-}
 
 // What every answer to a write says of it.
 func TestAnswersToAWrite(t *testing.T) {

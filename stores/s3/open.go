@@ -11,8 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/tenure-go/tenure"
-	"github.com/tenure-go/tenure/internal/objectstore"
-	"github.com/tenure-go/tenure/internal/storeurl"
 )
 
 // Open returns the store at a URL, with a client of its own, once the server has shown that it honours conditions:
@@ -43,13 +41,6 @@ func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error)
 		return nil, errors.Join(fmt.Errorf("s3: opening bucket %q: %w", at.bucket, err), s.Close())
 	}
 	return s, nil
-}
-
-// location is what a URL says.
-type location struct {
-	bucket, prefix, region, endpoint, profile string
-
-	pathStyle bool
 }
 
 func (l location) open(ctx context.Context, options []Option) (*Store, error) {
@@ -83,27 +74,4 @@ func (l location) configure(o *s3.Options) {
 	if o.Region == "" {
 		o.Region = "us-east-1"
 	}
-}
-
-// form is that of URLs. Somebody may have put a key into one.
-const form = "s3://BUCKET[/PREFIX][?PARAMETERS], without credentials, which come from the environment"
-
-func parse(rawURL string) (location, error) {
-	u, err := objectstore.ParseURL(rawURL, "s3", form)
-	if err != nil {
-		return location{}, err
-	}
-	parameters, err := storeurl.Parameters(u.RawQuery, "region", "endpoint", "path-style", "profile")
-	if err != nil {
-		return location{}, fmt.Errorf("%w: %w", tenure.ErrConfig, err)
-	}
-	pathStyle, err := storeurl.Bool(parameters, "path-style")
-	if err != nil {
-		return location{}, fmt.Errorf("%w: %w", tenure.ErrConfig, err)
-	}
-	at := location{
-		bucket: u.Host, prefix: storeurl.Prefix(u.Path, objectstore.DefaultPrefix), region: parameters["region"],
-		endpoint: parameters["endpoint"], profile: parameters["profile"], pathStyle: pathStyle,
-	}
-	return at, objectstore.CheckEndpoint(at.endpoint)
 }

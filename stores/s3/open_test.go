@@ -1,103 +1,49 @@
 package s3
 
 import (
-	"context"
-	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-func TestURL(t *testing.T) {
-	for rawURL, want := range map[string]location{
-		"s3://b":                  {bucket: "b", prefix: "tenure/"},
-		"s3://b.example/":         {bucket: "b.example", prefix: "tenure/"},
-		"s3://b/p":                {bucket: "b", prefix: "p/"},
-		"s3://b/p/q/?profile=x":   {bucket: "b", prefix: "p/q/", profile: "x"},
-		"s3://b?region=eu-west-1": {bucket: "b", prefix: "tenure/", region: "eu-west-1"},
-		"s3://b?endpoint=http://127.0.0.1:7070&path-style=true": {
-			bucket: "b", prefix: "tenure/", endpoint: "http://127.0.0.1:7070", pathStyle: true,
-		},
+// The usual chain finds credentials in the environment.
+func TestOpen(t *testing.T) {
+	server := testserver.StartVersityGW(t)
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": server.AccessKey, "AWS_SECRET_ACCESS_KEY": server.SecretKey, "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_REGION": "",
 	} {
-		if got, err := parse(rawURL); err != nil || got != want {
-			t.Errorf("%s: %+v, %v, want %+v", rawURL, got, err, want)
-		}
+		t.Setenv(name, value)
 	}
-}
+	rawURL := "s3://" + server.Bucket + "/a/b?path-style=true&endpoint=" + url.QueryEscape(server.Endpoint())
+	s, err := Open(t.Context(), rawURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := s.CompareAndSwap(t.Context(), "e", "", tenure.Record{Token: 1})
+	if err != nil || !snapshot.Exists() {
+		t.Fatalf("%+v, %v", snapshot, err)
+	}
+	if _, err := os.Stat(filepath.Join(server.Dir, "a", "b", "elections", "e.json")); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Load(t.Context(), "e"); err == nil {
+		t.Error("a closed store loads")
+	}
 
-func TestWrongURL(t *testing.T) {
-	for rawURL, want := range map[string]string{
-		"http://b":                            "want s3://",
-		"s3://":                               "want s3://",
-		"s3:///p":                             "want s3://",
-		"s3://key:secret@b":                   "without credentials",
-		"s3://b:80":                           "want s3://",
-		"s3://b#x":                            "want s3://",
-		"s3://b?ttl=1":                        `"ttl"`,
-		"s3://b?region=a&region=b":            "repeated",
-		"s3://b?path-style=maybe":             "path-style",
-		"s3://b?endpoint=127.0.0.1":           "endpoint",
-		"s3://b?endpoint=ftp://h":             "endpoint",
-		"s3://b?endpoint=http://k:secret@h":   "endpoint",
-		"s3://b?region=a;b":                   "parameters",
-		"s3://b//" + strings.Repeat("p", 200): "prefix",
-	} {
-		_, err := Open(context.Background(), rawURL)
-		if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v, want %q", rawURL, err, want)
-		}
-	}
-}
-
-func TestWrongOptions(t *testing.T) {
-	c := s3.New(s3.Options{})
-	for _, prefix := range []string{"p", "/p/", "\xff/", strings.Repeat("p", 200) + "/"} {
-		if _, err := New(c, "b", WithPrefix(prefix)); !errors.Is(err, tenure.ErrConfig) {
-			t.Errorf("prefix %q: %v", prefix, err)
-		}
-	}
-	if _, err := New(nil, "b"); !errors.Is(err, tenure.ErrConfig) {
-		t.Errorf("without a client: %v", err)
-	}
-	if _, err := New(c, ""); !errors.Is(err, tenure.ErrConfig) {
-		t.Errorf("without a bucket: %v", err)
-	}
-	if _, err := New(c, "b", WithPrefix(""), nil); err != nil {
-		t.Errorf("without a prefix: %v", err)
-	}
-}
-
-// The grade depends on whose server it is, and on the kind of bucket.
-func TestGuarantee(t *testing.T) {
-	for _, test := range []struct {
-		endpoint, bucket string
-		want             tenure.Grade
-		reason           string
-	}{
-		{"", "b", tenure.GradeExclusive, "tried"},
-		{"https://s3.dualstack.eu-west-1.amazonaws.com", "b", tenure.GradeExclusive, "tried"},
-		{"https://minio.example", "b", tenure.GradeUnknown, "minio.example"},
-		{"https://amazonaws.com.example", "b", tenure.GradeUnknown, "not Amazon's"},
-		{"", "b--euw1-az1--x-s3", tenure.GradeUntilFailover, "zone"},
-	} {
-		var endpoint *string
-		if test.endpoint != "" {
-			endpoint = aws.String(test.endpoint)
-		}
-		s, err := New(s3.New(s3.Options{BaseEndpoint: endpoint}), test.bucket)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g := s.guarantee(false)
-		if g.Grade != test.want || !strings.Contains(g.Reasons[0], test.reason) {
-			t.Errorf("%q, %q: %+v", test.endpoint, test.bucket, g)
-		}
-		if g := s.guarantee(true); !strings.Contains(strings.Join(g.Reasons, " "), "noncurrent") {
-			t.Errorf("with old versions: %+v", g)
-		}
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong-password")
+	if _, err := Open(t.Context(), rawURL); !isPermanent(err) || strings.Contains(err.Error(), "wrong-password") {
+		t.Errorf("with a wrong secret: %v", err)
 	}
 }

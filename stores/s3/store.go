@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -60,14 +59,4 @@ func (s *Store) CompareAndSwap(
 	ctx context.Context, election string, old tenure.Version, record tenure.Record,
 ) (tenure.Snapshot, error) {
 	return s.objects.CompareAndSwap(ctx, election, old, record)
-}
-
-// List implements [tenure.Lister]. It takes one request for every thousand elections.
-func (s *Store) List(ctx context.Context) ([]string, error) { return s.objects.List(ctx) }
-
-// Prune implements [tenure.Pruner]. How long a record is unchanged is told by the server's clock and this host's. If
-// the server ignores the condition of a deletion, records are emptied instead (see [tenure.Forget]). If some elections
-// cannot be pruned, Prune returns the names of those that were, together with the error.
-func (s *Store) Prune(ctx context.Context, unused time.Duration) ([]string, error) {
-	return s.objects.Prune(ctx, unused)
 }
