@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/adapters/internal/measure/measuretest"
 	tenureotel "github.com/tenure-go/tenure/adapters/otel"
 	"github.com/tenure-go/tenure/memory"
 	"github.com/tenure-go/tenure/tenuretest"
@@ -25,14 +26,9 @@ import (
 )
 
 const (
-	ttl  = 10 * time.Second
-	name = "billing"
+	ttl  = measuretest.TTL
+	name = measuretest.Election
 )
-
-// polled returns a store that pushes nothing, and that can be cut off.
-func polled(store tenure.Store) tenuretest.Faulty {
-	return tenuretest.NewFaulty(struct{ tenure.Store }{store})
-}
 
 // bed is a store and telemetry that is read by hand, in a bubble.
 type bed struct {
@@ -64,26 +60,14 @@ func bubble(t *testing.T, test func(t *testing.T, b *bed)) {
 
 func (b *bed) start(t *testing.T, store tenure.Store, id string, options ...tenure.Option) *tenure.Candidate {
 	t.Helper()
-	options = append([]tenure.Option{tenure.WithID(id), tenure.WithTTL(ttl), b.Observe()}, options...)
-	c, err := tenure.New(b.Store(store), name, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Add(c); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	c := measuretest.Start(t, b, store, id, options...)
 	synctest.Wait()
 	return c
 }
 
 func stop(t *testing.T, c *tenure.Candidate) {
 	t.Helper()
-	if err := c.Stop(context.Background()); err != nil {
-		t.Error(err)
-	}
+	measuretest.Stop(t, c)
 	synctest.Wait()
 }
 
@@ -133,7 +117,7 @@ func series(name string, set attribute.Set) string {
 
 func TestMetrics(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bed) {
-		store := polled(b.store)
+		store := measuretest.Polled(b.store)
 		a := b.start(t, store, "a", tenure.WithRenewInterval(ttl/4))
 		c := b.start(t, b.store, "c")
 		time.Sleep(ttl / 4)
@@ -215,7 +199,7 @@ func (b *bed) find(t *testing.T, name string, attributes ...attribute.KeyValue) 
 func TestTermsAreSpans(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bed) {
 		begun := time.Now()
-		store := polled(b.store)
+		store := measuretest.Polled(b.store)
 		a := b.start(t, store, "a", tenure.WithRenewInterval(ttl/4))
 		time.Sleep(ttl)
 		if err := a.Resign(context.Background()); err != nil {
@@ -241,7 +225,7 @@ func TestTermsAreSpans(t *testing.T) {
 
 func TestCallsAreSpansLinkedToTheirTerm(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bed) {
-		store := polled(b.store)
+		store := measuretest.Polled(b.store)
 		ctx, startup := b.tracers.Tracer("program").Start(context.Background(), "startup")
 		c, err := tenure.New(b.Store(store), name, tenure.WithID("a"), tenure.WithRenewInterval(ttl/4), b.Observe())
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/adapters/internal/measure/measuretest"
 	tenureprom "github.com/tenure-go/tenure/adapters/prometheus"
 	"github.com/tenure-go/tenure/memory"
 	"github.com/tenure-go/tenure/tenuretest"
@@ -25,38 +26,21 @@ import (
 var update = flag.Bool("update", false, "write testdata anew")
 
 const (
-	ttl  = 10 * time.Second
-	name = "billing"
+	ttl  = measuretest.TTL
+	name = measuretest.Election
 )
-
-// polled returns a store that pushes nothing, and that can be cut off.
-func polled(store tenure.Store) tenuretest.Faulty {
-	return tenuretest.NewFaulty(struct{ tenure.Store }{store})
-}
 
 // start has a measured candidate stand.
 func start(t *testing.T, m *tenureprom.Metrics, store tenure.Store, id string, options ...tenure.Option) *tenure.Candidate {
 	t.Helper()
-	options = append([]tenure.Option{tenure.WithID(id), tenure.WithTTL(ttl), m.Observe()}, options...)
-	c, err := tenure.New(m.Store(store), name, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Add(c); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	c := measuretest.Start(t, m, store, id, options...)
 	synctest.Wait()
 	return c
 }
 
 func stop(t *testing.T, c *tenure.Candidate) {
 	t.Helper()
-	if err := c.Stop(context.Background()); err != nil {
-		t.Error(err)
-	}
+	measuretest.Stop(t, c)
 	synctest.Wait()
 }
 
@@ -84,7 +68,7 @@ func TestExposition(t *testing.T) {
 		inner := memory.New()
 		m, registry := tenureprom.New(), prometheus.NewRegistry()
 		registry.MustRegister(m)
-		store := polled(inner)
+		store := measuretest.Polled(inner)
 		a := start(t, m, store, "a", tenure.WithRenewInterval(ttl/4))
 		b := start(t, m, inner, "b", tenure.WithRenewInterval(ttl/4))
 		time.Sleep(ttl / 4)

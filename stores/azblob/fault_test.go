@@ -76,21 +76,7 @@ func TestMissingContainer(t *testing.T) {
 	storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
 }
 
-func TestNothingSentIsNotApplied(t *testing.T) {
-	server := testserver.StartAzurite(t)
-	s := openStore(t, server, server.Addr)
-	current := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
-	server.Stop()
-	// The first attempt may find the connection that has died, of which nobody can know.
-	_, _ = s.Load(t.Context(), "e")
-	if _, err := s.CompareAndSwap(t.Context(), "e", current.Version, storetest.Held(2, "a")); storetest.OutcomeOf(err) != storetest.NotApplied {
-		t.Errorf("without a server: %v", err)
-	}
-	server.Start()
-	if now := storetest.Load(t, s, "e"); now.Version != current.Version {
-		t.Errorf("after the restart: %+v", now)
-	}
-}
+func TestNothingSentIsNotApplied(t *testing.T) { objecttest.NothingSent(t, serverUnderTest(t)) }
 
 // A service that ignores conditions is caught before it holds an election. A shared access signature does not cover the
 // headers that carry them, so they can be dropped on the way.

@@ -15,12 +15,13 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/adapters/internal/measure"
+	"github.com/tenure-go/tenure/adapters/internal/measure/measuretest"
 	"github.com/tenure-go/tenure/memory"
 )
 
 const (
-	ttl  = 10 * time.Second
-	name = "billing"
+	ttl  = measuretest.TTL
+	name = measuretest.Election
 )
 
 // ledger is a sink that keeps sums by series, and counts of observations under the same name with "#".
@@ -119,31 +120,16 @@ func bubble(t *testing.T, test func(t *testing.T, b *bed)) {
 // start has a measured candidate stand.
 func (b *bed) start(t *testing.T, store tenure.Store, id string, options ...tenure.Option) *tenure.Candidate {
 	t.Helper()
-	options = append([]tenure.Option{
-		tenure.WithID(id), tenure.WithTTL(ttl), tenure.WithObserver(b.recorder.Event),
-	}, options...)
-	c, err := tenure.New(measure.Wrap(store, b.recorder), name, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.recorder.Add(c); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	c := measuretest.Start(t, adapter{b.recorder}, store, id, options...)
 	synctest.Wait()
 	return c
 }
 
-func stop(t *testing.T, candidates ...*tenure.Candidate) {
-	t.Helper()
-	for _, c := range candidates {
-		if err := c.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}
-}
+// adapter is the least that an adapter does.
+type adapter struct{ *measure.Recorder }
+
+func (a adapter) Store(store tenure.Store) tenure.Store { return measure.Wrap(store, a.Recorder) }
+func (a adapter) Observe() tenure.Option                { return tenure.WithObserver(a.Event) }
 
 // gauge reads one gauge of a candidate, -1 if it has none.
 func (b *bed) gauge(id measure.ID, candidate string) float64 {

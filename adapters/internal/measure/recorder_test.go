@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/adapters/internal/measure"
+	"github.com/tenure-go/tenure/adapters/internal/measure/measuretest"
 )
 
 func TestTermsAreCountedByReason(t *testing.T) {
@@ -20,7 +21,7 @@ func TestTermsAreCountedByReason(t *testing.T) {
 				t.Error(err)
 			}
 		},
-		"stopped":       func(t *testing.T, c *tenure.Candidate, _ *faulty, _ chan<- struct{}) { stop(t, c) },
+		"stopped":       func(t *testing.T, c *tenure.Candidate, _ *faulty, _ chan<- struct{}) { measuretest.Stop(t, c) },
 		"lease_expired": func(_ *testing.T, _ *tenure.Candidate, s *faulty, _ chan<- struct{}) { s.fail(errOutage) },
 		"unhealthy":     func(_ *testing.T, _ *tenure.Candidate, _ *faulty, sick chan<- struct{}) { close(sick) },
 		"revoked":       func(_ *testing.T, _ *tenure.Candidate, s *faulty, _ chan<- struct{}) { s.revoked.Store(true) },
@@ -58,7 +59,7 @@ func TestTermsAreCountedByReason(t *testing.T) {
 				}
 				store.heal()
 				store.revoked.Store(false)
-				stop(t, c)
+				measuretest.Stop(t, c)
 			})
 		})
 	}
@@ -90,7 +91,7 @@ func TestStoreErrorsAreCountedByKind(t *testing.T) {
 			if b.get("#"+operation) == 0 {
 				t.Errorf("after %v: no call ended in %q", err, kind)
 			}
-			stop(t, c)
+			measuretest.Stop(t, c)
 		})
 	}
 }
@@ -121,7 +122,7 @@ func TestRenewalsAreMeasured(t *testing.T) {
 		b.reset("#" + of("tenure_renewal_duration_seconds", "a"))
 		b.recorder.Event(tenure.Event{Kind: tenure.EventRenewed, Election: name, Candidate: "a"})
 		b.expect(t, "#"+of("tenure_renewal_duration_seconds", "a"), 0)
-		stop(t, c)
+		measuretest.Stop(t, c)
 	})
 }
 
@@ -138,7 +139,7 @@ func TestGauges(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		b.expectGauge(t, measure.LeaseRemaining, "a", 6.8)
-		stop(t, a, c)
+		measuretest.Stop(t, a, c)
 		b.expectGauge(t, measure.Leader, "a", 0)
 		b.expectGauge(t, measure.Leaderless, "a", -1) // it knows nothing of the present
 	})
@@ -167,11 +168,11 @@ func TestLeaderlessTime(t *testing.T) {
 		if _, err := tenure.LiftPause(context.Background(), b.store, name); err != nil {
 			t.Fatal(err)
 		}
-		stop(t, c)
+		measuretest.Stop(t, c)
 		time.Sleep(ttl)
 		b.expectGauge(t, measure.Leaderless, "a", 0)
 		b.expectGauge(t, measure.Paused, "a", 0)
-		stop(t, a)
+		measuretest.Stop(t, a)
 	})
 	// A leader that is silent: leaderless begins when its lease has run out.
 	bubble(t, func(t *testing.T, b *bed) {
@@ -184,7 +185,7 @@ func TestLeaderlessTime(t *testing.T) {
 		b.expectGauge(t, measure.Leaderless, "a", 0)
 		time.Sleep(3 * time.Second)
 		b.expectGauge(t, measure.Leaderless, "a", 3)
-		stop(t, a)
+		measuretest.Stop(t, a)
 	})
 }
 
@@ -222,7 +223,7 @@ func TestHandoversAreTimed(t *testing.T) {
 				b.expect(t, "#"+release, 0)
 				b.expect(t, "#"+silence, 0)
 				if c.release {
-					stop(t, leader)
+					measuretest.Stop(t, leader)
 				} else {
 					own.fail(errOutage)
 				}
@@ -236,7 +237,7 @@ func TestHandoversAreTimed(t *testing.T) {
 				if got := b.get(want); got < c.least || got > c.most {
 					t.Errorf("the hand-over took %v", got)
 				}
-				stop(t, a, leader)
+				measuretest.Stop(t, a, leader)
 			})
 		})
 	}
@@ -254,7 +255,7 @@ func TestPausesAreNoHandovers(t *testing.T) {
 						t.Fatal(err)
 					}
 				},
-				func() { stop(t, a) },
+				func() { measuretest.Stop(t, a) },
 			}
 			if first == "release" {
 				steps[0], steps[1] = steps[1], steps[0]
@@ -273,7 +274,7 @@ func TestPausesAreNoHandovers(t *testing.T) {
 			}
 			b.expect(t, "#tenure_handover_duration_seconds{election=billing,after=release}", 0)
 			b.expect(t, "#tenure_handover_duration_seconds{election=billing,after=silence}", 0)
-			stop(t, c)
+			measuretest.Stop(t, c)
 		})
 	}
 }
@@ -353,9 +354,9 @@ func TestSeriesAreBounded(t *testing.T) {
 		b.expect(t, of("tenure_terms_started_total", "a"), 1)
 
 		b.recorder.Remove(a)
-		stop(t, a) // has events, which nobody counts
+		measuretest.Stop(t, a) // has events, which nobody counts
 		synctest.Wait()
-		stop(t, c)
+		measuretest.Stop(t, c)
 		b.recorder.Event(tenure.Event{Kind: tenure.EventElected, Election: name, Candidate: "a"})
 		for _, s := range b.known() {
 			if strings.Contains(s, "candidate=a") {

@@ -68,6 +68,22 @@ func Answers(t TB, server Server, answers map[string]Answer) {
 	}
 }
 
+// NothingSent checks that a write which found no server is known not to have happened.
+func NothingSent(t TB, server Server) {
+	t.Helper()
+	s := server.Open(server.Addr)
+	current := storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
+	server.Halt()
+	// The first attempt may find the connection that has died, of which nobody can know.
+	_, _ = s.Load(t.Context(), "e")
+	_, err := s.CompareAndSwap(t.Context(), "e", current.Version, storetest.Held(2, "a"))
+	storetest.Want(t, storetest.NotApplied, err)
+	server.Start()
+	if now := storetest.Load(t, s, "e"); now.Version != current.Version {
+		t.Errorf("after the restart: %+v", now)
+	}
+}
+
 // TermOutlives checks that what passes ends no term: a renewal that failed, or that nobody knows of, is followed by one
 // that succeeds. faults are those of this storage, besides those of all.
 func TermOutlives(t TB, server Server, faults ...httpproxy.Fault) {
