@@ -26,6 +26,10 @@ type renewing struct {
 	result   Renewal
 }
 
+// callTimeout is a candidate's at default settings. No candidate calls without one, and clients do less with it: they
+// need no goroutine to end a call.
+const callTimeout = tenure.DefaultTTL / 6
+
 func (r *rig) beginRenewal(ctx context.Context) (*renewing, error) {
 	store, err := r.server.Open(ctx)
 	if err != nil {
@@ -53,6 +57,8 @@ func (n *renewing) renew(ctx context.Context) error {
 	record := n.last.Record
 	record.Renewals++
 	record.RenewedAt = time.Now()
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	next, err := n.store.CompareAndSwap(ctx, n.election, n.last.Version, record)
 	if err != nil {
 		return fmt.Errorf("renewing: %w", err)
@@ -64,6 +70,10 @@ func (n *renewing) renew(ctx context.Context) error {
 // sample measures one bare round trip, and then one renewal and one bare write, now the one first and now the other.
 func (n *renewing) sample(ctx context.Context) error {
 	if err := n.rig.wake(ctx); err != nil {
+		return err
+	}
+	// The round trip wakes up the way of the bare write; without a look that of the renewal would sleep on.
+	if _, err := n.store.Load(ctx, n.election); err != nil {
 		return err
 	}
 	if err := n.result.Ping.timed(func() error { return n.rig.server.Ping(ctx) }); err != nil {

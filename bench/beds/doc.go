@@ -7,7 +7,7 @@ import "github.com/tenure-go/tenure/bench"
 // All returns the beds in the order of the tables.
 func All() []bench.Bed {
 	return []bench.Bed{
-		Memory(), File(), Postgres(), PostgresPush(), PostgresAdvisory(), NATS(), NATSSynced(), NATSCluster(), Redis(),
-		RedisSynced(), Memcached(), MariaDB(), SQLite(), S3(), AzureBlob(),
+		Memory(), File(), Postgres(), PostgresPush(), PostgresAdvisory(), NATS(), NATSSynced(), NATSCluster(), NATSFar(),
+		Redis(), RedisSynced(), RedisFar(), Memcached(), MariaDB(), SQLite(), S3(), AzureBlob(),
 	}
 }
