@@ -102,6 +102,10 @@ func TestExposition(t *testing.T) {
 func steady(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "tenure_store_errors_total") && strings.HasSuffix(line, " 0\n") {
+			out.WriteString(line) // how many there were is not steady, but that there were some is
+			continue
+		}
 		for _, name := range []string{
 			"tenure_store_call_duration_seconds", "tenure_safety_margin_ratio_sum", "tenure_handover_duration_seconds_sum",
 			`tenure_store_errors_total{candidate="a",election="billing",kind="unknown"}`,
