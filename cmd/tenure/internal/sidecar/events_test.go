@@ -223,10 +223,31 @@ func TestConnectionsAreBounded(t *testing.T) {
 		_ = dial(t, d)
 	}
 	last := dial(t, d)
+	_, _ = last.Write([]byte("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
 	_ = last.SetReadDeadline(time.Now().Add(patience))
-	if _, err := last.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !isReset(err) {
-		t.Errorf("one more got %v", err)
+	if answer, err := io.ReadAll(last); len(answer) > 0 || err != nil && !isReset(err) {
+		t.Errorf("one more got %q and %v", answer, err)
 	}
+}
+
+// TestStreamsOutliveTheTimeouts of other requests.
+func TestStreamsOutliveTheTimeouts(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, func(o *Options) { o.StoreTimeout = time.Millisecond })
+	server := d.sidecar.server()
+	timeout := max(server.ReadTimeout, server.WriteTimeout) + time.Second
+	a := d.campaign("")
+	l := d.stream(d.request(http.MethodGet, "/v1/elections/open/events", "", lines))
+	a.await("elected")
+	time.Sleep(timeout) // which the server takes from the system's clock
+	for range len(a.events) {
+		<-a.events
+	}
+	if e := a.await("heartbeat"); !e.Leading || e.Token != 1 {
+		t.Errorf("got %+v", e)
+	}
+	d.must("/v1/elections/open/pause", "")
+	l.await("paused")
 }
 
 func isReset(err error) bool { return err != nil && strings.Contains(err.Error(), "reset") }
