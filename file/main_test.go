@@ -356,5 +356,9 @@ func alive(pid int) bool {
 		return false
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err != nil || !strings.Contains(string(stat), ") Z ")
+	if err != nil || !strings.Contains(string(stat), ") Z ") {
+		return true
+	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	return err == nil && len(threads) > 1 // the first thread may be gone, and the files still open by the others
 }

@@ -54,7 +54,8 @@ func awaitEnd(pid int) {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		_, state, _ := strings.Cut(string(text), ") ")
-		if err != nil || strings.HasPrefix(state, "Z") {
+		threads, _ := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
+		if err != nil || strings.HasPrefix(state, "Z") && len(threads) <= 1 { // other threads may outlive the first
 			return
 		}
 	}
