@@ -26,8 +26,8 @@
 //   - LeaderElector.IsLeader reads no clock. A process that was paused or suspended past its lease answers yes when it
 //     wakes, and its work goes on until the elector notices. Where that matters, send the token ([Lock.Token]) along
 //     and have it checked, or use a [Runner].
-//   - The work's context ends when the elector gives up, but nobody waits for the work: with ReleaseOnCancel the seat is
-//     free at once. The elector is started again by nobody.
+//   - The work's context ends when the elector gives up, but nobody waits for the work: with ReleaseOnCancel the seat
+//     is free at once. The elector is started again by nobody.
 //   - An elector cannot be asked: requests to resign or to transfer the seat stay in the record unheeded, and a pause
 //     takes effect only once the elector has given up its seat.
 //   - It polls, every RetryPeriod and up to 2.2 times that, so that a hand-over takes as long.
