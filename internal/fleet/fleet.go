@@ -13,7 +13,7 @@ import (
 )
 
 // TTL is that of the candidates: long enough for a busy machine to renew in time, short enough to wait for its end.
-const TTL = 2 * time.Second
+const TTL = 4 * time.Second
 
 // Patient are the options of a candidate that renews often under a long lease: no pause of a busy machine ends its
 // term, but a store that tells it something wrong does.

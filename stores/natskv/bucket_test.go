@@ -115,7 +115,7 @@ func TestPlacementThatSuitsNobody(t *testing.T) {
 	if _, err := conn.ChanSubscribe("$JS.API.STREAM.CREATE.KV_elections", asked); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	_, err := Open(ctx, "nats://"+servers[0].Addr+"/elections?replicas=3&tags=none")
 	if err == nil || !strings.Contains(err.Error(), "no suitable peers") {

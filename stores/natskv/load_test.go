@@ -21,10 +21,11 @@ func TestFollowersAreSilent(t *testing.T) {
 	defer f.Check()
 	// A long interval between signs of life keeps a busy machine from being taken for a silent server.
 	rest := func(name string) string { return "elections?heartbeat=10s&name=" + name }
-	f.Stand(openStore(t, server.Addr, rest("leader")), "leader", tenure.WithTTL(time.Second))
+	often := tenure.WithRenewInterval(fleet.TTL / 12)
+	f.Stand(openStore(t, server.Addr, rest("leader")), "leader", tenure.WithTTL(fleet.TTL), often)
 	f.Next()
 	for i := range 9 {
-		f.Stand(openStore(t, server.Addr, rest("follower")), fmt.Sprint("follower-", i), tenure.WithTTL(time.Second))
+		f.Stand(openStore(t, server.Addr, rest("follower")), fmt.Sprint("follower-", i), tenure.WithTTL(fleet.TTL), often)
 	}
 	observer := openStore(t, server.Addr, rest("observer"))
 	var current tenure.Snapshot
