@@ -10,7 +10,7 @@ import (
 
 // Real servers and real leases take real time: these are as short as a busy machine allows.
 const (
-	shortTTL = time.Second
+	shortTTL = 3 * time.Second
 	patience = 60 * time.Second
 )
 
