@@ -50,7 +50,7 @@ func New(dialect sqlstore.Dialect, options ...Option) (*Guard, error) {
 // It is one statement; four at the first use of a resource, and two if the token is refused.
 func (g *Guard) Advance(ctx context.Context, tx *sql.Tx, resource, election string, token uint64) error {
 	m := mark{resource: resource, election: election, token: token}
-	if err := m.check(); err != nil {
+	if err := Check(resource, election, token); err != nil {
 		return fmt.Errorf("fence: advancing %q: %w", resource, err)
 	}
 	if err := g.advance(ctx, tx, m); err != nil {
@@ -79,17 +79,19 @@ type mark struct {
 	token              uint64
 }
 
-func (m mark) check() error {
-	if err := tenure.CheckElection(m.election); err != nil {
+// Check refuses, with an error that wraps [tenure.ErrConfig], what [Guard.Advance] would: it is for other guards of the
+// same marks.
+func Check(resource, election string, token uint64) error {
+	if err := tenure.CheckElection(election); err != nil {
 		return err
 	}
-	bad := m.resource == "" || len(m.resource) > 255 || !utf8.ValidString(m.resource) ||
-		strings.ContainsFunc(m.resource, unicode.IsControl)
+	bad := resource == "" || len(resource) > 255 || !utf8.ValidString(resource) ||
+		strings.ContainsFunc(resource, unicode.IsControl)
 	if bad {
 		return fmt.Errorf("%w: the resource needs a name of 1 to 255 bytes of UTF-8 without control characters",
 			tenure.ErrConfig)
 	}
-	return checkToken(m.token)
+	return checkToken(token)
 }
 
 // checkToken refuses 0 above all: it is what a candidate says that does not lead.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/fence"
 )
 
@@ -41,7 +40,7 @@ WHERE m.token <= EXCLUDED.token`
 func (m Mark) Advance(ctx context.Context, tx pgx.Tx, token uint64) error {
 	table, err := m.table()
 	if err == nil {
-		err = m.check(token)
+		err = fence.Check(m.Resource, m.Election, token)
 	}
 	if err == nil {
 		err = m.advance(ctx, tx, table, token)
@@ -75,14 +74,4 @@ func (m Mark) table() (string, error) {
 	}
 	err := errors.Join(checkIdentifier("schema", schema, maxIdentifier), checkIdentifier("table", name, maxIdentifier))
 	return pgx.Identifier{schema, name}.Sanitize(), err
-}
-
-func (m Mark) check(token uint64) error {
-	switch {
-	case m.Resource == "" || len(m.Resource) > 255:
-		return fmt.Errorf("%w: the resource needs a name of 1 to 255 bytes", tenure.ErrConfig)
-	case token == 0 || token > tenure.MaxToken:
-		return fmt.Errorf("%w: %d is no fencing token of a term", tenure.ErrConfig, token)
-	}
-	return tenure.CheckElection(m.Election)
 }
