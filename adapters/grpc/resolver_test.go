@@ -342,7 +342,8 @@ func TestClientsFollowACrash(t *testing.T) {
 // A process that comes back at its address is found at once, though connecting to it has failed before.
 func TestClientsFollowARestartInSpiteOfTheirBackoff(t *testing.T) {
 	store := memory.New()
-	a := start(t, store, "a", tenure.WithTTL(time.Second)).lead(t)
+	// Nobody renews the lease of the new process: it has to outlast the wait for the client on a busy machine.
+	a := start(t, store, "a", tenure.WithTTL(2*patience)).lead(t)
 	c := follow(t, store, grpc.WithConnectParams(grpc.ConnectParams{
 		Backoff: backoff.Config{BaseDelay: time.Hour, MaxDelay: time.Hour}, MinConnectTimeout: time.Second,
 	}))
@@ -358,6 +359,7 @@ func TestClientsFollowARestartInSpiteOfTheirBackoff(t *testing.T) {
 			t.Fatalf("the client has not tried to connect: %v", err)
 		}
 	}
+	serve(t, listen(t, a.address), &service{name: "a again"})
 	// In the record the new process follows the old one without a gap: no vacancy makes the client forget the address.
 	s, err := store.Load(t.Context(), name)
 	must(t, s, err)
@@ -372,8 +374,8 @@ func TestClientsFollowARestartInSpiteOfTheirBackoff(t *testing.T) {
 		must(t, s, err)
 	}
 	must(t, s, err)
-	serve(t, listen(t, a.address), &service{name: "a again"})
 	c.wait(t, "a again")
+	a.away.cut(nil) // it need not try to resign
 }
 
 func TestCallsWithoutALeader(t *testing.T) {

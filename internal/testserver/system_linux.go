@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,7 +25,8 @@ func attributes(unprivileged bool) *syscall.SysProcAttr {
 
 func lockThread() { runtime.LockOSThread() }
 
-// freezeTree stops a process and its descendants. Parents are stopped first, so that none makes a child that is missed.
+// freezeTree stops a process and its descendants, and returns when none of their threads runs any more. Parents are
+// stopped first, so that none makes a child that is missed.
 func freezeTree(pid int) error {
 	_, err := signalTree(pid, syscall.SIGSTOP)
 	return err
@@ -48,6 +50,24 @@ func killTree(pid int) error {
 	return errors.Join(errs...)
 }
 
+// awaitStop returns when every thread of a process has stopped or ended: the signal alone lets those go on that run on
+// another processor, long enough to answer a request.
+func awaitStop(pid int) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat")
+		if !slices.ContainsFunc(threads, runs) {
+			return
+		}
+	}
+}
+
+// runs tells of the thread or process with this stat file whether it may still do something.
+func runs(stat string) bool {
+	text, err := os.ReadFile(stat)
+	_, state, _ := strings.Cut(string(text), ") ")
+	return err == nil && !strings.ContainsAny(state[:min(1, len(state))], "TtZX")
+}
+
 // awaitEnd returns when a killed process that is not our child runs no more: until then it has its files and ports, and
 // a server that is started anew may refuse to.
 func awaitEnd(pid int) {
@@ -67,6 +87,9 @@ func signalTree(pid int, sig syscall.Signal) ([]int, error) {
 	var errs []error
 	for i := 0; i < len(tree); i++ {
 		errs = append(errs, signalOne(tree[i], sig))
+		if sig == syscall.SIGSTOP {
+			awaitStop(tree[i])
+		}
 		tree = append(tree, children(tree[i])...)
 	}
 	return tree, errors.Join(errs...)
