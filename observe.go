@@ -33,10 +33,13 @@ const (
 	ChangeForgotten
 	// ChangeLost: the record vanished or went back to an earlier state, in a way that no candidate brings about.
 	ChangeLost
+	// ChangeRenewed: the leader renewed its lease. Only observers [WithRenewals] hear of it.
+	ChangeRenewed
 )
 
 var changeNames = [...]string{
 	"first", "elected", "released", "silent", "abandoned", "returned", "asked", "paused", "resumed", "forgotten", "lost",
+	"renewed",
 }
 
 // String returns the kind as commands print it.
@@ -59,16 +62,32 @@ type Change struct {
 	// Silent tells whether the recorded leader has not been heard of for its TTL, and Abandoned whether the store
 	// vouches for its death. The seat is vacant, or about to be taken.
 	Silent, Abandoned bool
+	// UnchangedSince is when the observer first saw the record's mark, which every renewal changes, by its own clocks.
+	// If the leader is not heard of again, its seat can be taken once a candidate has seen the mark for Record.TTL; a
+	// candidate may have seen it earlier or later than the observer did. Only [WithRenewals] keeps it up to date between
+	// other changes.
+	UnchangedSince time.Time
 }
 
 // Led reports whether, as far as the observer can know, somebody leads.
 func (c Change) Led() bool { return !c.Record.Vacant() && !c.Silent && !c.Abandoned }
 
+// ObserveOption adds to what [Observe] reports.
+type ObserveOption interface{ observe(*observer) }
+
+type observeOption func(*observer)
+
+func (o observeOption) observe(to *observer) { o(to) }
+
+// WithRenewals has renewals reported, too, as far as they are seen: of several between two looks at the store the last
+// one, so that there are five per TTL at most where the store pushes none. It costs no call to the store.
+func WithRenewals() ObserveOption { return observeOption(func(o *observer) { o.renewals = true }) }
+
 // Observe yields the state of an election and then each change, without taking part in it: elections, releases,
-// requests, pauses, and the silence of a leader; mere renewals are not reported. Where the store pushes nothing it is
-// polled five times per TTL. A failure of the store is yielded with the last Change known, and observation goes on;
+// requests, pauses, and the silence of a leader; mere renewals only [WithRenewals]. Where the store pushes nothing it
+// is polled five times per TTL. A failure of the store is yielded with the last Change known, and observation goes on;
 // the sequence ends with ctx, or with an error that wraps [ErrPermanent] or [ErrConfig].
-func Observe(ctx context.Context, store Store, election string) iter.Seq2[Change, error] {
+func Observe(ctx context.Context, store Store, election string, options ...ObserveOption) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		if err := CheckElection(election); err != nil {
 			yield(Change{}, err)
@@ -77,6 +96,9 @@ func Observe(ctx context.Context, store Store, election string) iter.Seq2[Change
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		o := &observer{store: store, election: election, pushed: make(chan pushed, 1)}
+		for _, option := range options {
+			option.observe(o)
+		}
 		defer o.subscribe(ctx)()
 		o.run(ctx, yield)
 	}
@@ -93,6 +115,7 @@ type observer struct {
 	election string
 	pushed   chan pushed // the last one only
 	watching bool
+	renewals bool // are reported, too
 
 	known   bool
 	last    Change
@@ -192,11 +215,17 @@ func (o *observer) judge(s Snapshot) (ChangeKind, bool) {
 		o.since = o.looked
 	}
 	o.known = true
-	o.last = Change{Record: s.Record, Exists: s.Exists(), Silent: before.Silent && marked, Abandoned: s.Abandoned}
+	o.last = Change{
+		Record: s.Record, Exists: s.Exists(), Silent: before.Silent && marked, Abandoned: s.Abandoned,
+		UnchangedSince: o.since,
+	}
 	if !known {
 		return ChangeFirst, true
 	}
-	return compare(before, o.last)
+	if kind, changed := compare(before, o.last); changed {
+		return kind, true
+	}
+	return ChangeRenewed, o.renewals && !marked
 }
 
 // compare names the most telling difference.

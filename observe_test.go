@@ -76,6 +76,45 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// TestObserveRenewals: who asks for them hears of renewals, and always from when the silence of a leader counts.
+func TestObserveRenewals(t *testing.T) {
+	for _, push := range []bool{true, false} {
+		bubble(t, func(t *testing.T, inner *memory.Store) {
+			var observed tenure.Store = inner
+			if !push {
+				observed = &away{Store: inner}
+			}
+			crashing := &away{Store: inner}
+			a, _ := start(t, crashing, "a")
+			ctx, cancel := context.WithTimeout(t.Context(), 10*ttl)
+			defer cancel()
+			renewed, last := 0, tenure.Change{}
+			for change, err := range tenure.Observe(ctx, observed, name, tenure.WithRenewals()) {
+				switch changed := change.Record.Renewals != last.Record.Renewals; {
+				case err != nil:
+					t.Errorf("push %v: %v", push, err)
+				case changed && time.Since(change.UnchangedSince) != 0:
+					t.Errorf("push %v: the count did not begin with %+v", push, change)
+				case !changed && !change.UnchangedSince.Equal(last.UnchangedSince):
+					t.Errorf("push %v: the count began anew with %+v", push, change)
+				case change.Kind == tenure.ChangeSilent && time.Since(change.UnchangedSince) < ttl:
+					t.Errorf("push %v: said to be silent after %v", push, time.Since(change.UnchangedSince))
+				}
+				if change.Kind == tenure.ChangeRenewed {
+					renewed++
+					crashing.hangs.Store(renewed >= 9)
+				}
+				last = change
+			}
+			crashing.hangs.Store(false)
+			if renewed != 9 || last.Kind != tenure.ChangeSilent {
+				t.Errorf("push %v: %d renewals, and then %v", push, renewed, last.Kind)
+			}
+			stop(t, a)
+		})
+	}
+}
+
 func TestObserveGoesOnAfterFailures(t *testing.T) {
 	bubble(t, func(t *testing.T, inner *memory.Store) {
 		store := &away{Store: inner}
