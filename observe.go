@@ -35,11 +35,14 @@ const (
 	ChangeLost
 	// ChangeRenewed: the leader renewed its lease. Only observers [WithRenewals] hear of it.
 	ChangeRenewed
+	// ChangeRegained: the store answers again after a failure, and nothing has changed. Only observers [WithRenewals]
+	// hear of it.
+	ChangeRegained
 )
 
 var changeNames = [...]string{
 	"first", "elected", "released", "silent", "abandoned", "returned", "asked", "paused", "resumed", "forgotten", "lost",
-	"renewed",
+	"renewed", "regained",
 }
 
 // String returns the kind as commands print it.
@@ -79,8 +82,9 @@ type observeOption func(*observer)
 
 func (o observeOption) observe(to *observer) { o(to) }
 
-// WithRenewals has renewals reported, too, as far as they are seen: of several between two looks at the store the last
-// one, so that there are five per TTL at most where the store pushes none. It costs no call to the store.
+// WithRenewals has what most observers do not want to hear reported, too: each renewal, and that a store that failed
+// answers again. Of several renewals between two looks at the store only the last is seen, so that there are five per
+// TTL at most where the store pushes none. It costs no call to the store.
 func WithRenewals() ObserveOption { return observeOption(func(o *observer) { o.renewals = true }) }
 
 // Observe yields the state of an election and then each change, without taking part in it: elections, releases,
@@ -196,8 +200,12 @@ func (o *observer) take(ctx context.Context, p pushed, silent bool, yield func(C
 		return ctx.Err() == nil && yield(o.last, fmt.Errorf("tenure: observing %q: %w", o.election, p.err)) &&
 			retriable(ctx, p.err)
 	}
+	regained := o.retries > 0
 	o.retries = 0
 	kind, changed := o.judge(p.snapshot)
+	if !changed && regained && o.renewals {
+		kind, changed = ChangeRegained, true
+	}
 	return !changed || o.report(kind, yield)
 }
 

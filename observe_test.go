@@ -115,6 +115,27 @@ func TestObserveRenewals(t *testing.T) {
 	}
 }
 
+// TestObserveRegained: who asks for renewals hears that the store is back, though nothing may ever change again.
+func TestObserveRegained(t *testing.T) {
+	bubble(t, func(t *testing.T, inner *memory.Store) {
+		store := &away{Store: inner}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		var seen []string
+		for change, err := range tenure.Observe(ctx, store, name, tenure.WithRenewals()) {
+			store.down.Store(len(seen) == 0)
+			if err != nil {
+				seen = append(seen, "error")
+			} else {
+				seen = append(seen, change.Kind.String())
+			}
+		}
+		if want := []string{"first", "error", "regained"}; !slices.Equal(seen, want) {
+			t.Errorf("observed %q, want %q", seen, want)
+		}
+	})
+}
+
 func TestObserveGoesOnAfterFailures(t *testing.T) {
 	bubble(t, func(t *testing.T, inner *memory.Store) {
 		store := &away{Store: inner}
