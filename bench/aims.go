@@ -16,7 +16,7 @@ type Finding struct {
 // below is a finding that a number has to stay under a limit.
 func below(store, what string, measured, limit float64) Finding {
 	return Finding{
-		store, what, "below " + number(limit), number(measured), measured < limit && !math.IsNaN(measured),
+		store, what, "below " + Number(limit), Number(measured), measured < limit && !math.IsNaN(measured),
 	}
 }
 
@@ -44,7 +44,7 @@ func (r *Result) loadFindings() []Finding {
 		return nil
 	}
 	sent := r.Load.followerRequests()
-	return []Finding{{r.Bed.Name, "requests of a follower at rest, a minute", "0", number(sent), sent == 0}}
+	return []Finding{{r.Bed.Name, "requests of a follower at rest, a minute", "0", Number(sent), sent == 0}}
 }
 
 func (r *Result) herdFindings() []Finding {
@@ -56,7 +56,7 @@ func (r *Result) herdFindings() []Finding {
 	return []Finding{
 		{
 			r.Bed.Name, fmt.Sprintf("accepted writes in a change of leader among %d", h.Candidates), "2: a release, a bid",
-			number(accepted), accepted == 2,
+			Number(accepted), accepted == 2,
 		},
 		{
 			r.Bed.Name, "rejected writes in the worst of them", fmt.Sprintf("at most %d", h.Candidates-1),

@@ -103,18 +103,21 @@ func TestMarkdown(t *testing.T) {
 }
 
 func TestReplace(t *testing.T) {
-	document := []byte("before\n" + begin + "old\n" + end + "after\n")
+	begin, end := marks("make bench")
+	otherBegin, otherEnd := marks("make other")
+	others := "between\n" + otherBegin + "kept\n" + otherEnd
+	document := []byte("before\n" + others + begin + "old\n" + end + "after\n")
 	for _, text := range []string{"new\n", "newer\n"} {
-		replaced, err := Replace(document, []byte(text))
+		replaced, err := Replace(document, "make bench", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := "before\n" + begin + "\n" + text + end + "after\n"; string(replaced) != want {
+		if want := "before\n" + others + begin + "\n" + text + end + "after\n"; string(replaced) != want {
 			t.Errorf("the document is %q, want %q", replaced, want)
 		}
 		document = replaced
 	}
-	if _, err := Replace([]byte("nothing\n"), nil); err == nil {
+	if _, err := Replace([]byte("nothing\n"), "make bench", nil); err == nil {
 		t.Error("a document without a place was accepted")
 	}
 }

@@ -41,11 +41,11 @@ func (r *rig) oneDeath(
 	ctx context.Context, followers int, ttl, alive time.Duration,
 ) (_ time.Duration, err error) {
 	election := r.election("fail-over")
-	leader, err := startLeader(ctx, r.bed.Name, r.server.Address(), election, ttl)
+	leader, err := StartLeader(ctx, LeadCommand, r.bed.Name, r.server.Address(), election, ttl.String())
 	if err != nil {
 		return 0, err
 	}
-	defer leader.kill()
+	defer leader.Kill()
 	contest, err := r.standing(ctx, election, followers, followers, tenure.WithTTL(ttl))
 	if err != nil {
 		return 0, err
@@ -58,7 +58,7 @@ func (r *rig) oneDeath(
 		return 0, err
 	}
 	died := time.Now()
-	leader.kill()
+	leader.Kill()
 	next, err := contest.next(ctx, 2*ttl)
 	if err != nil {
 		return 0, fmt.Errorf("after a death: %w", err)
@@ -120,11 +120,11 @@ func Lead(ctx context.Context, beds []Bed, args []string, in io.Reader, out io.W
 		cancel()
 	}()
 	return candidate.Run(ctx, func(ctx context.Context, _ tenure.Term) error {
-		fmt.Fprintln(out, leads)
+		fmt.Fprintln(out, Leads)
 		<-ctx.Done()
 		return nil
 	})
 }
 
-// leads is the line that a leading process prints.
-const leads = "leads"
+// Leads is the line that a process prints when it leads.
+const Leads = "leads"

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// machine describes the machine in words, and not by its name.
-func machine() string {
+// Machine describes the machine in words, and not by its name.
+func Machine() string {
 	words := fmt.Sprintf("%d cores", runtime.NumCPU())
 	if model := procField("/proc/cpuinfo", "model name"); model != "" {
 		words += " of " + model

@@ -16,22 +16,23 @@ import (
 // LeadCommand is the first argument with which [Run] starts its own program to have a process lead.
 const LeadCommand = "lead"
 
-// leader is a process that leads.
-type leader struct {
+// Process is a process of this program that leads.
+type Process struct {
 	cmd    *exec.Cmd
 	input  io.Closer
 	killed sync.Once
 }
 
-// startLeader returns when the process leads.
-func startLeader(ctx context.Context, bed, address, election string, ttl time.Duration) (*leader, error) {
+// StartLeader starts this program again with arguments, and returns when it has printed that it [Leads]. The end of its
+// input, with this process at the latest, should end it.
+func StartLeader(ctx context.Context, args ...string) (*Process, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, program, LeadCommand, bed, address, election, ttl.String())
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stderr = os.Stderr
-	input, err := cmd.StdinPipe() // its end, with this process at the latest, ends the child
+	input, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
@@ -42,9 +43,9 @@ func startLeader(ctx context.Context, bed, address, election string, ttl time.Du
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	l := &leader{cmd: cmd, input: input}
+	l := &Process{cmd: cmd, input: input}
 	if err := awaitLine(ctx, output); err != nil {
-		l.kill()
+		l.Kill()
 		return nil, fmt.Errorf("a process that leads: %w", err)
 	}
 	return l, nil
@@ -58,7 +59,7 @@ func awaitLine(ctx context.Context, output io.Reader) error {
 	}()
 	select {
 	case text := <-line:
-		if text != leads {
+		if text != Leads {
 			return fmt.Errorf("it printed %q", text)
 		}
 		return nil
@@ -69,8 +70,8 @@ func awaitLine(ctx context.Context, output io.Reader) error {
 	}
 }
 
-// kill ends the process as no signal handler can prevent.
-func (l *leader) kill() {
+// Kill ends the process as no signal handler can prevent.
+func (l *Process) Kill() {
 	l.killed.Do(func() {
 		_ = l.cmd.Process.Kill()
 		_ = l.cmd.Wait()

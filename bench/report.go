@@ -18,7 +18,7 @@ type Report struct {
 }
 
 func newReport(plan Plan, results []*Result, skipped []string) *Report {
-	return &Report{Plan: plan, Results: results, Skipped: skipped, Date: time.Now(), Machine: machine()}
+	return &Report{Plan: plan, Results: results, Skipped: skipped, Date: time.Now(), Machine: Machine()}
 }
 
 // Missed returns the findings of all beds that are short of their aim.
@@ -74,22 +74,22 @@ percentile. Fail-over: from kill -9 of the leading process to the start of the n
 worst.`
 
 func (r *Report) writeRatios(w io.Writer) {
-	t := &table{head: []string{"store", "renewal, in writes"}}
+	t := &Table{Head: []string{"store", "renewal, in writes"}}
 	for _, n := range r.Plan.Candidates {
-		t.head = append(t.head, fmt.Sprintf("hand-over among %d", n))
+		t.Head = append(t.Head, fmt.Sprintf("hand-over among %d", n))
 	}
-	t.head = append(t.head, "fail-over, in TTLs")
+	t.Head = append(t.Head, "fail-over, in TTLs")
 	for _, result := range r.Results {
-		cells := []string{result.Bed.Name, number(Ratio(result.Renewal.Renewal.Median(), result.Renewal.Write.Median()))}
+		cells := []string{result.Bed.Name, Number(Ratio(result.Renewal.Renewal.Median(), result.Renewal.Write.Median()))}
 		for _, h := range result.HandOver {
 			cells = append(cells, h.ratios())
 		}
-		for len(cells) < len(t.head)-1 {
-			cells = append(cells, none)
+		for len(cells) < len(t.Head)-1 {
+			cells = append(cells, None)
 		}
-		t.add(append(cells, result.failOver())...)
+		t.Add(append(cells, result.failOver())...)
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func (h *HandOver) ratios() string {
@@ -97,28 +97,28 @@ func (h *HandOver) ratios() string {
 		return pair(h.Gap, h.Poll) + " polls"
 	}
 	gap := h.Gap.Median()
-	return fmt.Sprintf("%s / %s / %s", number(Ratio(gap, h.Renewal.Median())), number(Ratio(gap, h.Write.Median())),
-		number(Ratio(gap, h.Ping.Median())))
+	return fmt.Sprintf("%s / %s / %s", Number(Ratio(gap, h.Renewal.Median())), Number(Ratio(gap, h.Write.Median())),
+		Number(Ratio(gap, h.Ping.Median())))
 }
 
 func (r *Result) failOver() string {
 	if r.FailOver == nil {
-		return none
+		return None
 	}
 	f := r.FailOver
-	return number(Ratio(f.Gap.Median(), f.TTL)) + " / " + number(Ratio(worst(f.Gap), f.TTL))
+	return Number(Ratio(f.Gap.Median(), f.TTL)) + " / " + Number(Ratio(worst(f.Gap), f.TTL))
 }
 
 func (r *Report) writeAims(w io.Writer) {
-	t := &table{head: []string{"store", "what", "aim", "measured", "met"}}
+	t := &Table{Head: []string{"store", "what", "aim", "measured", "met"}}
 	for _, f := range r.findings() {
 		met := "yes"
 		if !f.Met {
 			met = "**no**"
 		}
-		t.add(f.Store, f.What, f.Aim, f.Measured, met)
+		t.Add(f.Store, f.What, f.Aim, f.Measured, met)
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func (r *Report) loadText() string {
@@ -128,7 +128,7 @@ calls of many candidates with one request, and may send requests by itself.`, r.
 }
 
 func (r *Report) writeLoad(w io.Writer) {
-	t := &table{head: []string{
+	t := &Table{Head: []string{
 		"store", "leader: calls a minute", "follower: calls a minute", "requests per candidate-minute",
 		"of which of a follower", "WAL bytes per candidate-minute", "whole pages in it", "connections per candidate",
 	}}
@@ -137,17 +137,17 @@ func (r *Report) writeLoad(w io.Writer) {
 		if l == nil {
 			continue
 		}
-		sent := none
+		sent := None
 		if _, counted := l.Counts[Requests]; counted {
-			sent = number(l.followerRequests())
+			sent = Number(l.followerRequests())
 		}
 		minutes := l.Minutes(l.Followers + 1)
-		t.add(result.Bed.Name, number(float64(l.Leader.All())/l.Minutes(1)),
-			number(float64(l.Follower.All())/l.Minutes(l.Followers)),
+		t.Add(result.Bed.Name, Number(float64(l.Leader.All())/l.Minutes(1)),
+			Number(float64(l.Follower.All())/l.Minutes(l.Followers)),
 			per(l.Counts, Requests, minutes), sent, per(l.Counts, WALBytes, minutes), per(l.Counts, FullPages, minutes),
 			per(l.Counts, Connections, float64(l.Followers+1)))
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func (r *Report) herdText() string {
@@ -157,7 +157,7 @@ per change, and loads of stores that are polled include the polls that fall into
 }
 
 func (r *Report) writeHerd(w io.Writer) {
-	t := &table{head: []string{
+	t := &Table{Head: []string{
 		"store", "accepted writes", "rejected writes", "rejected, worst", "loads", "requests at the server",
 		"hand-over, in writes",
 	}}
@@ -167,29 +167,29 @@ func (r *Report) writeHerd(w io.Writer) {
 			continue
 		}
 		n := float64(h.Changes)
-		t.add(result.Bed.Name, number(float64(h.Accepted)/n), number(float64(h.Rejected)/n), fmt.Sprint(h.MostRejected),
-			number(float64(h.Loads)/n), per(h.Counts, Requests, n), pair(h.Gap, result.Renewal.Write.Median()))
+		t.Add(result.Bed.Name, Number(float64(h.Accepted)/n), Number(float64(h.Rejected)/n), fmt.Sprint(h.MostRejected),
+			Number(float64(h.Loads)/n), per(h.Counts, Requests, n), pair(h.Gap, result.Renewal.Write.Median()))
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 const handOverText = `In percent of the time of all hand-overs. Push: from the sending of the release until the next
 leader has seen it. Bid: that leader's write. Own: what remains, spent in the two candidates.`
 
 func (r *Report) writeParts(w io.Writer) {
-	t := &table{head: []string{"store", "candidates", "push", "bid", "own"}}
+	t := &Table{Head: []string{"store", "candidates", "push", "bid", "own"}}
 	for _, result := range r.Results {
 		for _, h := range result.HandOver {
 			share := func(s Series) string {
 				if len(s) == 0 {
-					return none
+					return None
 				}
-				return number(100 * Ratio(s.sum(), h.Push.sum()+h.Bid.sum()+h.Own.sum()))
+				return Number(100 * Ratio(s.sum(), h.Push.sum()+h.Bid.sum()+h.Own.sum()))
 			}
-			t.add(result.Bed.Name, fmt.Sprint(h.Candidates), share(h.Push), share(h.Bid), share(h.Own))
+			t.Add(result.Bed.Name, fmt.Sprint(h.Candidates), share(h.Push), share(h.Bid), share(h.Own))
 		}
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func (r *Report) writersText() string {
@@ -199,11 +199,11 @@ watch all elections; in turn with as many writers of bare values. Rates are medi
 }
 
 func (r *Report) writeWriters(w io.Writer) {
-	t := &table{head: []string{"store", "a renewal costs, in writes", "renewals a second", "bare writes a second"}}
+	t := &Table{Head: []string{"store", "a renewal costs, in writes", "renewals a second", "bare writes a second"}}
 	for _, result := range r.Results {
 		if m := result.Writers; m != nil {
-			t.add(result.Bed.Name, number(m.Ratio()), number(middle(m.Renewals)), number(middle(m.Writes)))
+			t.Add(result.Bed.Name, Number(m.Ratio()), Number(middle(m.Renewals)), Number(middle(m.Writes)))
 		}
 	}
-	t.write(w)
+	t.Write(w)
 }

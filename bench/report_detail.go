@@ -11,31 +11,31 @@ const countsText = `Per renewal, and per bare write beside it, as the server cou
 of the requests.`
 
 func (r *Report) writeCounts(w io.Writer) {
-	t := &table{head: []string{"store", "what", "a renewal", "a bare write"}}
+	t := &Table{Head: []string{"store", "what", "a renewal", "a bare write"}}
 	for _, result := range r.Results {
 		for _, name := range slices.Sorted(maps.Keys(result.Renewal.Cost)) {
 			if name != Connections {
-				t.add(result.Bed.Name, name, number(result.Renewal.Cost[name]), bare(result.Renewal.Bare, name))
+				t.Add(result.Bed.Name, name, Number(result.Renewal.Cost[name]), bare(result.Renewal.Bare, name))
 			}
 		}
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 // bare prints a count of one bare operation. What is counted of the stores alone has none.
 func bare(counts Counts, name string) string {
 	if name == HotShare || name == Requests && counts[name] == 0 {
-		return none
+		return None
 	}
-	return number(counts[name])
+	return Number(counts[name])
 }
 
 const timesText = `Microseconds, median / 99th percentile. They say how fast this machine was on that day, and no more.`
 
 func (r *Report) writeTimes(w io.Writer) {
-	t := &table{head: []string{"store", "bare round trip", "bare write", "renewal"}}
+	t := &Table{Head: []string{"store", "bare round trip", "bare write", "renewal"}}
 	for _, n := range r.Plan.Candidates {
-		t.head = append(t.head, fmt.Sprintf("hand-over among %d", n))
+		t.Head = append(t.Head, fmt.Sprintf("hand-over among %d", n))
 	}
 	for _, result := range r.Results {
 		n := result.Renewal
@@ -43,26 +43,26 @@ func (r *Report) writeTimes(w io.Writer) {
 		for _, h := range result.HandOver {
 			cells = append(cells, micros(h.Gap))
 		}
-		for len(cells) < len(t.head) {
-			cells = append(cells, none)
+		for len(cells) < len(t.Head) {
+			cells = append(cells, None)
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 func micros(s Series) string { return pair(s, 1000) }
 
 func (r *Report) writeStores(w io.Writer) {
-	t := &table{head: []string{"store", "what is measured", "server", "pushes"}}
+	t := &Table{Head: []string{"store", "what is measured", "server", "pushes"}}
 	for _, result := range r.Results {
 		pushes := "yes"
 		if !result.Pushes {
 			pushes = "no"
 		}
-		t.add(result.Bed.Name, result.Bed.About, result.Version, pushes)
+		t.Add(result.Bed.Name, result.Bed.About, result.Version, pushes)
 	}
-	t.write(w)
+	t.Write(w)
 	for _, result := range r.Results {
 		result.writeLost(w)
 		for _, problem := range result.Problems {

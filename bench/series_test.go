@@ -45,9 +45,9 @@ func TestWritersRatioIsTheMedianOfTheRounds(t *testing.T) {
 
 func TestNumberHasThreeDigits(t *testing.T) {
 	for x, want := range map[float64]string{
-		0: "0", 0.123: "0.12", 1.005: "1.00", 12.34: "12.3", 1234.5: "1234", math.Inf(1): none,
+		0: "0", 0.123: "0.12", 1.005: "1.00", 12.34: "12.3", 1234.5: "1234", math.Inf(1): None,
 	} {
-		if got := number(x); got != want {
+		if got := Number(x); got != want {
 			t.Errorf("%v is printed as %q, want %q", x, got, want)
 		}
 	}

@@ -8,37 +8,39 @@ import (
 	"time"
 )
 
-// table is one of a report, in Markdown.
-type table struct {
-	head []string
-	rows [][]string
+// Table is one of a report, in Markdown. Its first column is aligned to the left, the others to the right.
+type Table struct {
+	Head []string
+	Rows [][]string
 }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+// Add adds a row.
+func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-func (t *table) write(w io.Writer) {
+// Write writes the table and an empty line.
+func (t *Table) Write(w io.Writer) {
 	line := func(cells []string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
-	line(t.head)
-	rules := make([]string, len(t.head))
+	line(t.Head)
+	rules := make([]string, len(t.Head))
 	for i := range rules {
 		rules[i] = "---:"
 	}
 	rules[0] = "---"
 	line(rules)
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		line(row)
 	}
 	fmt.Fprintln(w)
 }
 
-// none stands in a cell for which there is no number.
-const none = "–"
+// None stands in a cell for which there is no number.
+const None = "–"
 
-// number prints a value with three digits that mean something.
-func number(x float64) string {
+// Number prints a value with three digits that mean something.
+func Number(x float64) string {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
-		return none
+		return None
 	case x == 0:
 		return "0"
 	case math.Abs(x) >= 100:
@@ -52,16 +54,16 @@ func number(x float64) string {
 // pair prints a median and a 99th percentile, both as multiples of a unit.
 func pair(s Series, unit time.Duration) string {
 	if len(s) == 0 {
-		return none
+		return None
 	}
-	return number(Ratio(s.Median(), unit)) + " / " + number(Ratio(s.Percentile(99), unit))
+	return Number(Ratio(s.Median(), unit)) + " / " + Number(Ratio(s.Percentile(99), unit))
 }
 
 // per divides counts, without a number if there are none.
 func per(counts Counts, name string, n float64) string {
 	value, ok := counts[name]
 	if !ok {
-		return none
+		return None
 	}
-	return number(value / n)
+	return Number(value / n)
 }
