@@ -260,8 +260,8 @@ func Dir(tb TB) string {
 	return dir
 }
 
-// Port returns a free TCP port on the loopback interface. Nothing holds it until the server does: ports are drawn from
-// where the system does not put outgoing connections, so that another process rarely takes it in between.
+// Port returns a free TCP port on the loopback interface, which neither this process nor another one that uses this
+// package draws again while this one lives. It lies where the system does not put outgoing connections.
 func Port(tb TB) int {
 	tb.Helper()
 	port, err := freePort()

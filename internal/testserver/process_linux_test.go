@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -14,8 +15,11 @@ import (
 	"time"
 )
 
-// TestMain is a server itself, with a child that is one too, if the test started it as such.
+// TestMain is a server itself, with a child that is one too, if the test started it as such, or draws ports.
 func TestMain(m *testing.M) {
+	if os.Getenv("TESTSERVER_DRAW") != "" {
+		draw()
+	}
 	if addr := os.Getenv("TESTSERVER_SERVE"); addr != "" {
 		serve(addr)
 	}
@@ -52,6 +56,54 @@ func serve(addrs string) {
 	}
 }
 
+// portsDrawn is how many ports a process draws: more than one block of them.
+const portsDrawn = 3 * blockSize
+
+// draw prints ports, and stays until its input ends.
+func draw() {
+	for range portsDrawn {
+		port, err := freePort()
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(port)
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
+}
+
+// Servers bind their ports some time after they were drawn, and again after a stop: nobody else may have them.
+func TestNoTwoProcessesDrawTheSamePort(t *testing.T) {
+	drawnBy := map[string]int{}
+	for process := range 4 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "TESTSERVER_DRAW=1")
+		cmd.Stderr = os.Stderr
+		stay, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { stay.Close(); cmd.Wait() }()
+		lines := bufio.NewScanner(out)
+		for range portsDrawn {
+			if !lines.Scan() {
+				t.Fatalf("process %d has printed too few ports: %v", process, lines.Err())
+			}
+			if other, twice := drawnBy[lines.Text()]; twice {
+				t.Errorf("the processes %d and %d have drawn port %s", other, process, lines.Text())
+			}
+			drawnBy[lines.Text()] = process
+		}
+	}
+}
+
 // startPair runs a server whose child is another one.
 func startPair(t *testing.T) (p *Process, parent, child string) {
 	t.Helper()
@@ -63,14 +115,14 @@ func startPair(t *testing.T) (p *Process, parent, child string) {
 	}), parent, child
 }
 
-// answer asks a server for its process ID and user.
-func answer(addr string, patience time.Duration) (pid, uid int, err error) {
+// answer asks a server for its process ID and user, and waits that long for them. The kernel alone makes the connection.
+func answer(addr string, wait time.Duration) (pid, uid int, err error) {
 	conn, err := net.DialTimeout("tcp", addr, patience)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(wait))
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	if err != nil {
 		return 0, 0, err
