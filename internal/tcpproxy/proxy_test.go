@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 // echo is a server that repeats each line, and counts the lines that it got.
@@ -164,10 +166,8 @@ func TestHoldRepliesLetsTheServerAct(t *testing.T) {
 	conn := dial(t, p)
 	p.HoldReplies()
 	fmt.Fprintln(conn, "one")
+	storetest.Eventually(t, "the server gets the line", func() bool { return e.lines.Load() == 1 })
 	silent(t, conn)
-	if got := e.lines.Load(); got != 1 {
-		t.Fatalf("the server got %d lines, want 1", got)
-	}
 	p.Release()
 	if answer, err := bufio.NewReader(conn).ReadString('\n'); answer != "one\n" {
 		t.Fatalf("after the release: %q, %v", answer, err)
@@ -179,6 +179,7 @@ func TestHoldAppliesToNewConnections(t *testing.T) {
 	p.Hold()
 	conn := dial(t, p)
 	fmt.Fprintln(conn, "one")
+	storetest.Eventually(t, "the connection is accepted", func() bool { return p.Connections() == 1 }) // else Cut does not find it
 	silent(t, conn)
 	p.Cut()
 	if _, err := conn.Read(make([]byte, 1)); err == nil {
@@ -197,11 +198,7 @@ func TestHoldHidesTheEndOfAConnection(t *testing.T) {
 		t.Fatalf("%d connections, want the one whose end is held", n)
 	}
 	p.Release()
-	for deadline := time.Now().Add(10 * time.Second); p.Connections() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the connection stays after the release")
-		}
-	}
+	storetest.Eventually(t, "the connection ends after the release", func() bool { return p.Connections() == 0 })
 }
 
 func TestLoseReplyResetsAfterTheServerHasActed(t *testing.T) {
