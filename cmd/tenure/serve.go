@@ -125,6 +125,7 @@ func (a *app) serve(ctx context.Context, plan servePlan) error {
 			return usagef("cannot listen: %w", err)
 		}
 		a.log.Info("serving", "listen", listener.Addr(), "id", s.ID())
+		defer a.attendManager(ctx)()
 		return s.Serve(ctx, listener)
 	})
 }
