@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tenure-go/tenure/examples/internal/exampletest"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+func TestMain(m *testing.M) { exampletest.Main(m) }
+
+// crew are workers of one election, by their IDs.
+type crew struct {
+	t       *testing.T
+	dir     string // of the ledger
+	members map[string]*testserver.Process
+}
+
+// hire starts three workers and waits until one works.
+func hire(t *testing.T, store string, flags ...string) (c crew, leader string, token uint64) {
+	t.Helper()
+	program := exampletest.Build(t, ".")
+	c = crew{t, filepath.Join(t.TempDir(), "ledger"), map[string]*testserver.Process{}}
+	for _, id := range []string{"a", "b", "c"} {
+		args := append([]string{"-store", store, "-ledger", c.dir, "-id", id, "-every", "20ms"}, flags...)
+		c.members[id] = exampletest.Start(t, nil, program, args...)
+	}
+	leader, token = c.next(0)
+	return c, leader, token
+}
+
+// next waits until a leader with a higher token works.
+func (c crew) next(above uint64) (leader string, token uint64) {
+	c.t.Helper()
+	e := exampletest.AwaitEntry(c.t, c.dir, above)
+	return e.By, e.Token
+}
+
+func TestKilledWorkerIsFollowed(t *testing.T) {
+	t.Parallel()
+	stores := map[string]func() string{
+		"file":   func() string { return "file://" + t.TempDir() },
+		"sqlite": func() string { return "sqlite://" + filepath.Join(t.TempDir(), "elections.db") },
+		"redis":  func() string { return "redis://" + testserver.StartRedis(t).Addr },
+	}
+	for name, store := range stores {
+		t.Run(name, func(t *testing.T) {
+			c, leader, token := hire(t, store(), "-ttl", "2s")
+			for range 2 {
+				c.members[leader].Kill()
+				leader, token = c.next(token)
+			}
+			exampletest.AwaitMore(t, c.dir)
+		})
+	}
+}
+
+// TestStoppedWorkerIsFollowedAtOnce although its lease would have lasted for long.
+func TestStoppedWorkerIsFollowedAtOnce(t *testing.T) {
+	t.Parallel()
+	c, leader, token := hire(t, "file://"+t.TempDir(), "-ttl", "10m")
+	for range 2 {
+		stopped := c.members[leader]
+		stopped.Stop()
+		if log := stopped.Log(); !strings.Contains(log, "stopped, and the seat is given back") {
+			t.Errorf("the worker ended in another way:\n%s", log)
+		}
+		leader, token = c.next(token)
+	}
+}
+
+// TestFrozenWorkerIsFollowed and finds out when it wakes up; then it stands by.
+func TestFrozenWorkerIsFollowed(t *testing.T) {
+	t.Parallel()
+	c, first, token := hire(t, "file://"+t.TempDir(), "-ttl", "2s")
+	c.members[first].Freeze()
+	_, token = c.next(token)
+	c.members[first].Thaw()
+	exampletest.AwaitLog(t, c.members[first], "INFO ended")
+	exampletest.AwaitMore(t, c.dir)
+	if refused := strings.Count(c.members[first].Log(), "refused"); refused > 1 {
+		t.Errorf("the worker tried to write %d times after its term", refused)
+	}
+	for id, member := range c.members {
+		if id != first {
+			member.Kill()
+		}
+	}
+	if again, _ := c.next(token); again != first {
+		t.Errorf("%s leads, want %s, which is left alone", again, first)
+	}
+}
+
+func TestUnknownStoreIsRefused(t *testing.T) {
+	_, err := open(context.Background(), "ftp://user:secret@host/")
+	if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), `"ftp"`) {
+		t.Errorf("got %v", err)
+	}
+}
