@@ -76,7 +76,9 @@ type Run struct {
 type Least struct {
 	Terms  int `json:"terms,omitempty"`
 	Writes int `json:"writes,omitempty"`
-	Faults int `json:"faults,omitempty"`
+	// Refused counts the operations that the fenced register refused.
+	Refused int `json:"refused,omitempty"`
+	Faults  int `json:"faults,omitempty"`
 	// Heals counts the healings after which a leader was seen again.
 	Heals int `json:"heals,omitempty"`
 }
@@ -145,8 +147,8 @@ const (
 
 // Invoke says that an operation on a fenced register is about to be sent; without a Return of the same number nothing
 // is known of it. A register refuses every operation, reads included, whose token is lower than the highest that it
-// has met, and otherwise takes that token for the highest. Token zero is an onlooker's: its reads are never refused
-// and raise nothing.
+// has met, and otherwise takes that token for the highest; each register has a mark of its own. Token zero is an
+// onlooker's: its reads are never refused and raise nothing.
 type Invoke struct {
 	// Operation numbers the operations of one life.
 	Operation int    `json:"operation"`
