@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tenure-go/tenure"
@@ -16,8 +17,10 @@ import (
 const TTL = 4 * time.Second
 
 // Patient are the options of a candidate that renews often under a long lease: no pause of a busy machine ends its
-// term, but a store that tells it something wrong does.
-var Patient = []tenure.Option{tenure.WithTTL(time.Minute), tenure.WithRenewInterval(50 * time.Millisecond)}
+// term, but a store that tells it something wrong does. It soon asks again what has no answer.
+var Patient = []tenure.Option{
+	tenure.WithTTL(time.Minute), tenure.WithRenewInterval(50 * time.Millisecond), tenure.WithCallTimeout(2 * time.Second),
+}
 
 // patience bounds how long anything may take.
 const patience = time.Minute
@@ -40,6 +43,7 @@ type Fleet struct {
 
 	candidates []*tenure.Candidate
 	stops      []func()
+	stopped    []*atomic.Bool // whether each of the candidates has been told to stop
 
 	mu    sync.Mutex
 	terms []*span
@@ -72,12 +76,14 @@ func (f *Fleet) Stand(store tenure.Store, id string, options ...tenure.Option) (
 			f.tb.Errorf("%s: Run returned %v", id, err)
 		}
 	})
+	var stopped atomic.Bool
 	stop = func() {
+		stopped.Store(true)
 		cancel()
 		running.Wait()
 	}
 	f.tb.Cleanup(stop)
-	f.candidates, f.stops = append(f.candidates, c), append(f.stops, stop)
+	f.candidates, f.stops, f.stopped = append(f.candidates, c), append(f.stops, stop), append(f.stopped, &stopped)
 	return stop
 }
 
@@ -162,14 +168,37 @@ func (f *Fleet) Await(above uint64) (term tenure.Term) {
 	return term
 }
 
-// Known waits until all candidates have seen a term, or a later one.
+// Known waits until all candidates that stand have seen a term, or a later one: none of them has a bid under way.
 func (f *Fleet) Known(term tenure.Term) {
 	f.tb.Helper()
 	f.eventually("all have seen the term of "+term.Leader, func() bool {
-		return !slices.ContainsFunc(f.candidates, func(c *tenure.Candidate) bool {
-			return c.Status().Record.Token < term.Token
-		})
+		for i, c := range f.candidates {
+			if !f.stopped[i].Load() && c.Status().Record.Token < term.Token {
+				return false
+			}
+		}
+		return true
 	})
+}
+
+// Renewed waits until a term has been renewed n more times, and fails the test if it ends before.
+func (f *Fleet) Renewed(term tenure.Term, n int) {
+	f.tb.Helper()
+	begun := f.renewals(term)
+	f.eventually(fmt.Sprintf("%s has renewed %d times", term.Leader, n), func() bool {
+		f.Stays(term, 0)
+		return f.renewals(term) >= begun+uint64(n)
+	})
+}
+
+// renewals returns the number of the last renewal of a term that its leader knows to be written.
+func (f *Fleet) renewals(term tenure.Term) uint64 {
+	for _, c := range f.candidates {
+		if s := c.Status(); s.ID == term.Leader && s.Record.Token == term.Token {
+			return s.Record.Renewals
+		}
+	}
+	return 0
 }
 
 // Stays checks that a term goes on for that much longer, and that no other one begins.

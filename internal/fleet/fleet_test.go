@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,14 @@ func (r *recorder) Errorf(format string, args ...any) {
 
 func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
 
+// stopped is a test that may fail, and then stops.
+type stopped struct{ recorder }
+
+func (s *stopped) Fatalf(format string, args ...any) {
+	s.Errorf(format, args...)
+	panic(s)
+}
+
 func TestTermsOneAfterTheOther(t *testing.T) {
 	r := &recorder{T: t}
 	f := New(r)
@@ -39,6 +48,7 @@ func TestTermsOneAfterTheOther(t *testing.T) {
 	stops[first.Leader]()
 	f.Over(first)
 	second := f.Next()
+	f.Known(second) // which the one that was stopped never will
 	if awaited := f.Await(first.Token); second.Token <= first.Token || awaited.Token != second.Token {
 		t.Errorf("token %d, and then %d, after %d", second.Token, awaited.Token, first.Token)
 	}
@@ -72,6 +82,34 @@ func TestKnownWaitsForAll(t *testing.T) {
 		t.Error("a candidate without a connection knows of a term")
 	}
 	f.Check()
+}
+
+// A term that is not renewed is waited for, and one that has ended is not.
+func TestRenewed(t *testing.T) {
+	f := New(t)
+	store := tenuretest.NewFaulty(memory.New())
+	stop := f.Stand(store, "a", Patient...)
+	term := f.Next()
+	f.Renewed(term, 2)
+	heal := store.Inject(tenuretest.LoseRequest())
+	var healed atomic.Bool
+	time.AfterFunc(200*time.Millisecond, func() {
+		healed.Store(true)
+		heal()
+	})
+	f.Renewed(term, 2) // of which one may have been under way
+	if !healed.Load() {
+		t.Error("what was lost counts as a renewal")
+	}
+	stop()
+	r := &stopped{recorder{T: t}}
+	f.tb = r
+	defer func() {
+		if recover() != r || len(r.failures) != 1 {
+			t.Errorf("after the end of the term: failures %q, want one", r.failures)
+		}
+	}()
+	f.Renewed(term, 1)
 }
 
 func TestAnEndedTermDoesNotStay(t *testing.T) {
