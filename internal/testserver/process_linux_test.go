@@ -90,7 +90,7 @@ func TestNoTwoProcessesDrawTheSamePort(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		defer func() { stay.Close(); cmd.Wait() }()
+		t.Cleanup(func() { stay.Close(); cmd.Wait() })
 		lines := bufio.NewScanner(out)
 		for range portsDrawn {
 			if !lines.Scan() {

@@ -64,7 +64,7 @@ func StartSentinel(tb TB, name string, master *Redis, replicas int) *Redis {
 bind 127.0.0.1
 dir %s
 sentinel monitor %s %s %s 1
-sentinel down-after-milliseconds %s 500
+sentinel down-after-milliseconds %s 1500
 sentinel failover-timeout %s 2000
 `, port, dir, name, host, masterPort, name, name)
 	path := filepath.Join(dir, "sentinel.conf")
@@ -85,14 +85,15 @@ sentinel failover-timeout %s 2000
 // slots is how many slots a Cluster has.
 const slots = 16384
 
-// StartRedisCluster starts a Cluster of so many masters without replicas, each with an even share of the slots.
+// StartRedisCluster starts a Cluster of so many masters without replicas, each with an even share of the slots. Unless
+// the arguments say otherwise, none is given up for standing still.
 func StartRedisCluster(tb TB, masters int, args ...string) []*Redis {
 	tb.Helper()
 	var nodes []*Redis
 	for i := range masters {
 		port := Port(tb)
 		n := startRedis(tb, Dir(tb), port, append([]string{
-			"--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(Port(tb)), "--cluster-node-timeout", "2000",
+			"--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(Port(tb)), "--cluster-node-timeout", "20000",
 		}, args...)...)
 		n.MustDo(fmt.Sprintf("CLUSTER ADDSLOTSRANGE %d %d", i*slots/masters, (i+1)*slots/masters-1))
 		nodes = append(nodes, n)
