@@ -16,13 +16,13 @@ import (
 )
 
 // threeOf has three candidates stand, each with a store and a connection of its own, made by the address of its number.
-func threeOf(t *testing.T, f *fleet.Fleet, address func(i int) string, rest string) []*Store {
+func threeOf(t *testing.T, f *fleet.Fleet, address func(i int) string, rest string, options ...tenure.Option) []*Store {
 	t.Helper()
 	var stores []*Store
 	for i := range 3 {
 		s := openStore(t, address(i), rest)
 		stores = append(stores, s)
-		f.Stand(s, fmt.Sprint("node-", i))
+		f.Stand(s, fmt.Sprint("node-", i), options...)
 	}
 	return stores
 }
@@ -48,11 +48,12 @@ func TestLeaderIsCutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := fleet.New(t)
 			defer f.Check()
-			proxies := []*tcpproxy.Proxy{tcpproxy.Start(t, server.Addr), tcpproxy.Start(t, server.Addr), tcpproxy.Start(t, server.Addr)}
-			bucket := strings.ReplaceAll(name, " ", "-")
-			threeOf(t, f, func(i int) string { return proxies[i].Addr() }, bucket+"?heartbeat=200ms")
+			proxy, bucket := tcpproxy.Start(t, server.Addr), strings.ReplaceAll(name, " ", "-")+"?heartbeat=200ms"
+			f.Stand(openStore(t, proxy.Addr(), bucket), "cut off")
 			first := f.Next()
-			proxy := proxies[number(t, first)]
+			f.Stand(openStore(t, server.Addr, bucket), "one", fleet.Patient...)
+			f.Stand(openStore(t, server.Addr, bucket), "two", fleet.Patient...)
+			f.Known(first)
 			cutOff(proxy)
 			second := f.Next()
 			if second.Leader == first.Leader {
@@ -60,7 +61,8 @@ func TestLeaderIsCutOff(t *testing.T) {
 			}
 			proxy.Release()
 			proxy.Refuse(false)
-			f.Stays(second, fleet.TTL)
+			f.Known(second) // by the one that was cut off too
+			f.Renewed(second, 10)
 		})
 	}
 }
@@ -71,43 +73,55 @@ func TestConnectionsAreCutNowAndThen(t *testing.T) {
 	f := fleet.New(t)
 	defer f.Check()
 	proxy := tcpproxy.Start(t, server.Addr)
-	threeOf(t, f, func(int) string { return proxy.Addr() }, fleetBucket)
+	threeOf(t, f, func(int) string { return proxy.Addr() }, fleetBucket, fleet.Patient...)
 	term := f.Next()
 	for range 5 {
 		proxy.Cut()
-		f.Stays(term, fleet.TTL/2)
+		f.Renewed(term, 2) // of which one may have been written before
 	}
 }
 
+// A server that stands still for less than the lease changes nothing.
+func TestServerFrozenForAWhile(t *testing.T) {
+	server := testserver.StartNATS(t)
+	f := fleet.New(t)
+	defer f.Check()
+	threeOf(t, f, func(int) string { return server.Addr }, fleetBucket, fleet.Patient...)
+	first := f.Next()
+	f.Known(first)
+	server.Freeze()
+	f.Stays(first, time.Second)
+	server.Thaw()
+	f.Renewed(first, 2)
+}
+
+// If it does for longer the leader stops in time.
 func TestServerFrozen(t *testing.T) {
 	server := testserver.StartNATS(t)
 	f := fleet.New(t)
 	defer f.Check()
-	threeOf(t, f, func(int) string { return server.Addr }, fleetBucket)
+	stores := threeOf(t, f, func(int) string { return server.Addr }, fleetBucket)
 	first := f.Next()
-
-	server.Freeze() // for less than the lease: nothing changes
-	f.Stays(first, fleet.TTL/4)
-	server.Thaw()
-	f.Stays(first, fleet.TTL)
-
-	server.Freeze() // for longer: the leader stops in time
+	server.Freeze()
 	f.Over(first)
 	server.Thaw()
-	f.Stays(f.Next(), fleet.TTL)
+	storetest.Eventually(t, "another term is renewed", func() bool {
+		now, err := stores[0].Load(t.Context(), fleet.Election)
+		return err == nil && now.Record.Token > first.Token && now.Record.Renewals >= 3
+	})
 }
 
 func TestServerRestarted(t *testing.T) {
 	server := testserver.StartNATS(t)
 	f := fleet.New(t)
 	defer f.Check()
-	threeOf(t, f, func(int) string { return server.Addr }, fleetBucket)
+	threeOf(t, f, func(int) string { return server.Addr }, fleetBucket, fleet.Patient...)
 	first := f.Next()
 	server.Restart()
-	f.Stays(first, fleet.TTL)
+	f.Renewed(first, 2)
 	server.Kill()
 	server.Start()
-	f.Stays(first, fleet.TTL)
+	f.Renewed(first, 2)
 }
 
 // A server that forgets everything is an emptied store: the record counts as held until its lease has run out, and the
@@ -232,13 +246,13 @@ func TestStreamLeaderStepsDown(t *testing.T) {
 	servers, _, rest := cluster(t, nil)
 	f := fleet.New(t)
 	defer f.Check()
-	stores := threeOf(t, f, func(i int) string { return servers[i].Addr }, rest)
+	stores := threeOf(t, f, func(i int) string { return servers[i].Addr }, rest, fleet.Patient...)
 	term := f.Next()
 	for range 3 {
 		if _, err := stores[0].conn.Request("$JS.API.STREAM.LEADER.STEPDOWN."+stores[0].stream(), nil, soon); err != nil {
 			t.Fatal(err)
 		}
-		f.Stays(term, fleet.TTL/2)
+		f.Renewed(term, 10)
 	}
 }
 
@@ -247,8 +261,10 @@ func TestConsumersAreDeleted(t *testing.T) {
 	server := testserver.StartNATS(t)
 	f := fleet.New(t)
 	defer f.Check()
-	stores := threeOf(t, f, func(int) string { return server.Addr }, fleetBucket)
+	stores := threeOf(t, f, func(int) string { return server.Addr }, fleetBucket, fleet.Patient...)
 	term := f.Next()
+	allWatch := func() bool { return len(consumers(t, stores[0])) == len(stores) }
+	storetest.Eventually(t, "all watch", allWatch)
 	for range 3 {
 		for _, name := range consumers(t, stores[0]) {
 			if err := stores[0].js.DeleteConsumer(t.Context(), stores[0].stream(), name); err != nil &&
@@ -256,7 +272,8 @@ func TestConsumersAreDeleted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f.Stays(term, fleet.TTL/2)
+		storetest.Eventually(t, "all watch again", allWatch)
+		f.Renewed(term, 2)
 	}
 }
 

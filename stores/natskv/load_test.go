@@ -81,6 +81,7 @@ func herd(t *testing.T, server *testserver.NATS, parameters string) {
 		stops[id] = f.Stand(stores[i%connections], id, tenure.WithTTL(time.Hour))
 	}
 	leader := f.Next()
+	f.Known(leader)
 	written := func() uint64 {
 		info, err := stores[0].info(t.Context())
 		if err != nil {
@@ -104,6 +105,7 @@ func herd(t *testing.T, server *testserver.NATS, parameters string) {
 	for n := range changes {
 		stops[leader.Leader]()
 		leader = f.Next()
+		f.Known(leader)
 		acceptedNow, triedNow := settle()
 		accepted, all := int64(acceptedNow-acceptedBefore), triedNow-triedBefore
 		if accepted != 2 {

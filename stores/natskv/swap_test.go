@@ -130,7 +130,7 @@ func TestFrozenServerIsUnknown(t *testing.T) {
 	s := openStore(t, server.Addr, "elections")
 	first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	server.Freeze()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // nothing comes, so it is waited for in full
 	defer cancel()
 	_, err := s.CompareAndSwap(ctx, "billing", first.Version, storetest.Held(2, "b"))
 	storetest.Want(t, storetest.Unknown, err)
