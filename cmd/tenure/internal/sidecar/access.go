@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/tenure-go/tenure/cmd/tenure/internal/console"
 )
 
 // guard refuses what no client of ours sends, but a web page in somebody's browser may.
@@ -21,7 +23,7 @@ func (s *Sidecar) guard(next http.Handler) http.Handler {
 		switch {
 		case !s.isOurs(r.Host):
 			refuse(w, http.StatusMisdirectedRequest, "this sidecar is not known as %q", r.Host)
-		case crossSite.Check(r) != nil, fromElsewhere(r):
+		case crossSite.Check(r) != nil, fromElsewhere(r) && !opensConsole(r):
 			refuse(w, http.StatusForbidden, "requests of other sites' pages are refused")
 		case r.Method != http.MethodGet && r.Method != http.MethodHead && !isJSON(r):
 			refuse(w, http.StatusUnsupportedMediaType, "what changes state has to come with Content-Type: application/json")
@@ -35,6 +37,14 @@ func (s *Sidecar) guard(next http.Handler) http.Handler {
 func fromElsewhere(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site != "" && site != "same-origin" && site != "none"
+}
+
+// opensConsole reports whether somebody follows a link to the console, from a wiki perhaps. No page can read or frame
+// what is opened so, and the console itself says nothing.
+func opensConsole(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document" &&
+		(r.URL.Path == console.Path || r.URL.Path == "/" && console.IsBrowser(r))
 }
 
 // isJSON: a browser sends this type to another site only if that site has agreed, which this one never does.

@@ -14,7 +14,8 @@ const backlog = 16
 // election is one that is served: what an observer sees of it, and the candidates that this sidecar has in it.
 type election struct {
 	Election
-	own *tenure.Candidate // nil if it is open to campaigns
+	own      *tenure.Candidate // nil if it is open to campaigns
+	describe func(before, now tenure.Change) (state, reason string)
 
 	disowning sync.Mutex
 	disowned  uint64 // token of the last term of the own candidate that others may be told of
@@ -25,6 +26,9 @@ type election struct {
 	err         error // of the last look, nil if that went well
 	subscribers map[*subscriber]struct{}
 	campaigns   map[string]*campaign
+	history     history
+	onlookers   map[chan struct{}]struct{}
+	stirs       uint64 // counts what onlookers may want to see
 }
 
 // notice is what an observer has to tell: a change, or a failure of the store.
@@ -36,16 +40,17 @@ type notice struct {
 // subscriber gets every notice. Its channel is closed if it does not keep up.
 type subscriber struct{ notices chan notice }
 
-func newElection(e Election, own *tenure.Candidate) *election {
+func (s *Sidecar) newElection(e Election, own *tenure.Candidate) *election {
 	return &election{
-		Election: e, own: own, subscribers: map[*subscriber]struct{}{}, campaigns: map[string]*campaign{},
+		Election: e, own: own, describe: s.options.Describe, subscribers: map[*subscriber]struct{}{},
+		campaigns: map[string]*campaign{}, onlookers: map[chan struct{}]struct{}{},
 	}
 }
 
 // observe follows the election until ctx ends. One observer serves all streams.
 func (e *election) observe(ctx context.Context, store tenure.Store) {
 	for ctx.Err() == nil {
-		for change, err := range tenure.Observe(ctx, store, e.Name) {
+		for change, err := range tenure.Observe(ctx, store, e.Name, tenure.WithRenewals()) {
 			e.take(change, err)
 		}
 		select { // the cause of a permanent failure may be repaired
@@ -59,11 +64,23 @@ func (e *election) take(change tenure.Change, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := notice{before: e.now, now: change, err: err}
-	repeated := err != nil && e.err != nil
-	if e.err = err; err == nil {
+	failed := e.err != nil
+	switch {
+	case err != nil:
+		e.err = err
+	case change.Kind != tenure.ChangeSilent: // which may be told without a look at the store
+		e.err = nil
+	}
+	if err == nil {
 		e.now, e.seen = change, true
 	}
-	if repeated {
+	e.stir()
+	mere := err == nil && (change.Kind == tenure.ChangeRenewed || change.Kind == tenure.ChangeRegained)
+	if failed && err != nil || mere && !failed {
+		return
+	}
+	e.remember(n, failed)
+	if mere {
 		return
 	}
 	for s := range e.subscribers {
@@ -101,12 +118,14 @@ func (e *election) enter(c *campaign) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.campaigns[c.id] = c
+	e.stir()
 }
 
 func (e *election) quit(c *campaign) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.campaigns, c.id)
+	e.stir()
 }
 
 func (e *election) campaign(id string) (*campaign, bool) {

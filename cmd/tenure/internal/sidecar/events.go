@@ -54,6 +54,7 @@ func (f *watching) follow(r *http.Request, follower *subscriber) {
 			}
 			err = f.tell(n)
 		case <-beat.C:
+			f.refresh()
 			err = f.send("heartbeat", "", nil)
 		case <-r.Context().Done():
 			return
@@ -73,6 +74,15 @@ func (f *watching) tell(n notice) error {
 	_, why := f.s.options.Describe(n.before, n.now)
 	f.now, f.seen = n.now, true
 	return f.send(n.now.Kind.String(), why, nil)
+}
+
+// refresh takes in the renewals that the stream was not told of. Anything else has yet to come, with its reason.
+func (f *watching) refresh() {
+	now, seen, _, _ := f.e.look()
+	if seen && now.Kind == tenure.ChangeRenewed && now.Record.Session == f.now.Record.Session &&
+		now.Record.Token == f.now.Record.Token {
+		f.now.UnchangedSince = now.UnchangedSince
+	}
 }
 
 func (f *watching) send(name, why string, failure error) error {

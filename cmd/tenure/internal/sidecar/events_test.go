@@ -303,7 +303,7 @@ func TestLargeHeader(t *testing.T) {
 // TestSlowSubscriberIsDropped, so that what is kept for it is bounded.
 func TestSlowSubscriberIsDropped(t *testing.T) {
 	t.Parallel()
-	e := newElection(Election{Name: "x"}, nil)
+	e := (&Sidecar{options: Options{Describe: describe}}).newElection(Election{Name: "x"}, nil)
 	s, _, _ := e.subscribe()
 	for range backlog + 1 {
 		e.take(tenure.Change{}, nil)

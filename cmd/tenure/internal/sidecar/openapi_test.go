@@ -105,7 +105,8 @@ func TestDescriptionHasEveryField(t *testing.T) {
 	for name, v := range map[string]any{
 		"Election": view{}, "Candidate": candidateView{}, "Change": changeEvent{}, "CampaignEvent": campaignEvent{},
 		"Campaign": campaignRequest{}, "Wish": wish{}, "Transfer": transferWish{}, "PauseWish": pauseWish{},
-		"Asked": asked{}, "Problem": problem{}, "Request": tenure.Request{}, "Pause": tenure.Pause{},
+		"Asked": asked{}, "Sidecar": overviewFirst{}, "Overview": overviewEvent{}, "PastChange": pastChange{},
+		"PastAction": pastAction{}, "Problem": problem{}, "Request": tenure.Request{}, "Pause": tenure.Pause{},
 	} {
 		always, sometimes := fields(reflect.TypeOf(v))
 		want := slices.Sorted(slices.Values(append(sometimes, always...)))
@@ -148,7 +149,12 @@ func TestDescriptionHasEveryName(t *testing.T) {
 		}
 	}
 	for kind := tenure.ChangeFirst; !strings.HasPrefix(kind.String(), "change "); kind++ {
-		check("Change", "event", kind.String())
+		if kind != tenure.ChangeRenewed {
+			check("PastChange", "change", kind.String())
+		}
+		if kind != tenure.ChangeRenewed && kind != tenure.ChangeRegained {
+			check("Change", "event", kind.String())
+		}
 	}
 	for state := tenure.StateStopped; !strings.HasPrefix(state.String(), "state "); state++ {
 		check("Candidate", "state", state.String())

@@ -140,6 +140,7 @@ type asked struct {
 	Election string          `json:"election"`
 	Leader   string          `json:"leader"`
 	Token    uint64          `json:"token"`
+	By       string          `json:"by"` // who asked, as the log has it
 	Request  *tenure.Request `json:"request,omitempty"`
 	Pause    *tenure.Pause   `json:"pause,omitempty"`
 }
@@ -163,7 +164,8 @@ func (s *Sidecar) transfer(w http.ResponseWriter, r *http.Request, e *election) 
 }
 
 func (s *Sidecar) ask(w http.ResponseWriter, r *http.Request, e *election, what string, request tenure.Request) {
-	s.change(w, r, e, what, request.By, func(ctx context.Context, who string) (tenure.Record, error) {
+	action := pastAction{Action: what, By: request.By, To: request.To}
+	s.change(w, r, e, action, func(ctx context.Context, who string) (tenure.Record, error) {
 		request.By = who
 		return tenure.Ask(ctx, s.options.Store, e.Name, request)
 	})
@@ -178,7 +180,8 @@ func (s *Sidecar) pause(w http.ResponseWriter, r *http.Request, e *election) {
 		refuse(w, http.StatusBadRequest, "the reason has %d bytes, more than %d", len(q.Reason), maxMetadata)
 		return
 	}
-	s.change(w, r, e, "pause", q.By, func(ctx context.Context, who string) (tenure.Record, error) {
+	action := pastAction{Action: "pause", By: q.By, Reason: q.Reason}
+	s.change(w, r, e, action, func(ctx context.Context, who string) (tenure.Record, error) {
 		return tenure.SetPause(ctx, s.options.Store, e.Name, tenure.Pause{By: who, Reason: q.Reason})
 	})
 }
@@ -188,30 +191,56 @@ func (s *Sidecar) resume(w http.ResponseWriter, r *http.Request, e *election) {
 	if !decode(w, r, &q) {
 		return
 	}
-	s.change(w, r, e, "resume", q.By, func(ctx context.Context, _ string) (tenure.Record, error) {
+	s.change(w, r, e, pastAction{Action: "resume", By: q.By}, func(ctx context.Context, _ string) (tenure.Record, error) {
 		return tenure.LiftPause(ctx, s.options.Store, e.Name)
 	})
 }
 
 // change changes a record for an operator, and leaves a line that says who it was.
-func (s *Sidecar) change(w http.ResponseWriter, r *http.Request, e *election, what, by string,
+func (s *Sidecar) change(w http.ResponseWriter, r *http.Request, e *election, action pastAction,
 	edit func(ctx context.Context, who string) (tenure.Record, error),
 ) {
-	if err := checkName(by); err != nil {
+	if err := checkName(action.By); err != nil {
 		refuse(w, http.StatusBadRequest, "by: %v", err)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.options.StoreTimeout)
 	defer cancel()
-	who := s.who(r, by)
-	record, err := edit(ctx, who)
+	action.By = s.who(r, action.By)
+	record, err := edit(ctx, action.By)
+	action.Leader, action.Token = record.Leader, record.Token
 	if err != nil {
-		s.audit(what+" refused", e.Name, who, "error", err)
+		action.Error = err.Error()
+	}
+	s.note(e, action)
+	if err != nil {
 		refuse(w, statusOf(err), "%v", err)
 		return
 	}
-	s.audit(what, e.Name, who, "leader", record.Leader, "token", record.Token)
-	reply(w, http.StatusAccepted, asked{e.Name, record.Leader, record.Token, record.Request, record.Pause})
+	reply(w, http.StatusAccepted, asked{e.Name, record.Leader, record.Token, action.By, record.Request, record.Pause})
+}
+
+// note leaves a line about what an operator asked for, in the log and for who looks on.
+func (s *Sidecar) note(e *election, action pastAction) {
+	what, args := action.Action, []any{}
+	if action.To != "" {
+		args = append(args, "to", action.To)
+	}
+	if action.Reason != "" {
+		args = append(args, "reason", action.Reason)
+	}
+	if action.Error == "" {
+		args = append(args, "leader", action.Leader, "token", action.Token)
+	} else {
+		what += " refused"
+		args = append(args, "error", action.Error)
+	}
+	s.audit(what, e.Name, action.By, args...)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	action.At = stamp(time.Now())
+	e.history.addAction(action)
+	e.stir()
 }
 
 // checkName accepts what can be a candidate's name, or nothing.

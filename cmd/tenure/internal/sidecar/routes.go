@@ -3,6 +3,8 @@ package sidecar
 import (
 	_ "embed"
 	"net/http"
+
+	"github.com/tenure-go/tenure/cmd/tenure/internal/console"
 )
 
 //go:embed openapi.json
@@ -20,6 +22,8 @@ var routes = []route{
 	{"GET", "/leader", (*Sidecar).name, false},
 	{"GET", "/healthz", (*Sidecar).healthy, true},
 	{"GET", "/openapi.json", (*Sidecar).describe, true},
+	{"GET", console.Path, (*Sidecar).console, true},
+	{"GET", "/v1/events", (*Sidecar).overview, false},
 	{"GET", "/v1/elections", (*Sidecar).list, false},
 	{"GET", "/v1/elections/{name}", of((*Sidecar).show), false},
 	{"GET", "/v1/elections/{name}/events", of((*Sidecar).watch), false},
@@ -55,8 +59,26 @@ func (s *Sidecar) handler() http.Handler {
 			}
 		})
 	}
-	return s.guard(mux)
+	return s.guard(leadBrowsers(mux))
 }
+
+// leadBrowsers leads people to the console from where programs are told a name.
+func leadBrowsers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Vary", "Accept")
+		if r.Method == http.MethodGet && console.IsBrowser(r) {
+			http.Redirect(w, r, console.Path, http.StatusFound)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Sidecar) console(w http.ResponseWriter, r *http.Request) { console.Serve(w, r) }
 
 // name answers in the one-line form of the leader-elector sidecar of Kubernetes.
 func (s *Sidecar) name(w http.ResponseWriter, r *http.Request) {

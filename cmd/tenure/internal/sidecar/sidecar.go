@@ -60,7 +60,7 @@ func (s *Sidecar) add(e Election) error {
 	if e.Campaign {
 		own = nil
 	}
-	s.elections[e.Name] = newElection(e, own)
+	s.elections[e.Name] = s.newElection(e, own)
 	s.names = append(s.names, e.Name)
 	return nil
 }

@@ -8,26 +8,39 @@ import (
 	"github.com/tenure-go/tenure"
 )
 
-// view is how an election stands, in JSON. The names are stable.
-type view struct {
+// standing is how an election stands by what is seen in the store, in JSON. The names are stable.
+type standing struct {
 	Election string `json:"election"`
 	// Mode is "stand" if the sidecar itself stands, "campaign" if its clients do.
 	Mode string `json:"mode"`
 	// State is that of "tenure status --json", or "unknown" before the store was reached.
-	State    string            `json:"state"`
-	Leader   string            `json:"leader"`
-	Token    uint64            `json:"token"`
-	TTL      int64             `json:"ttl_ms,omitempty"`
-	Since    time.Time         `json:"elected_at,omitzero"`
-	Address  string            `json:"address,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
-	Reserved string            `json:"reserved_for,omitempty"`
-	Request  *tenure.Request   `json:"request,omitempty"`
-	Pause    *tenure.Pause     `json:"pause,omitempty"`
-	// ID is that of the sidecar, and Leading whether its own candidate leads now.
-	ID      string `json:"id"`
-	Leading bool   `json:"leading"`
+	State  string `json:"state"`
+	Leader string `json:"leader"`
+	Token  uint64 `json:"token"`
+	TTL    int64  `json:"ttl_ms,omitempty"`
+	// Unchanged is for how long the leader's record was seen without a renewal. After the TTL the seat can be taken.
+	Unchanged int64             `json:"unchanged_ms"`
+	Since     time.Time         `json:"elected_at,omitzero"`
+	Address   string            `json:"address,omitempty"`
+	Metadata  map[string]string `json:"metadata,omitempty"`
+	Reserved  string            `json:"reserved_for,omitempty"`
+	Request   *tenure.Request   `json:"request,omitempty"`
+	Pause     *tenure.Pause     `json:"pause,omitempty"`
+	// ID is that of the sidecar.
+	ID string `json:"id"`
+}
+
+// view is how an election stands, with what can be acted on.
+type view struct {
+	standing
+	// Leading tells whether the sidecar's own candidate leads now.
+	Leading bool `json:"leading"`
 	trust
+	company
+}
+
+// company is what this sidecar has in an election.
+type company struct {
 	Candidates []candidateView `json:"candidates"`
 	Error      string          `json:"error,omitempty"`
 }
@@ -47,37 +60,48 @@ type candidateView struct {
 func (s *Sidecar) view(e *election) view {
 	now, seen, candidates, err := e.look()
 	v := s.viewOf(e, now, seen)
-	if err != nil {
-		v.Error = err.Error()
-	}
-	for _, c := range candidates {
-		v.Candidates = append(v.Candidates, viewOfCandidate(c, c == e.own))
-	}
-	slices.SortFunc(v.Candidates, func(a, b candidateView) int { return cmp.Compare(a.ID, b.ID) })
+	v.company = companyOf(e, candidates, err)
 	return v
 }
 
 // viewOf is a view without the candidates, which streams do not repeat with every event.
 func (s *Sidecar) viewOf(e *election, now tenure.Change, seen bool) view {
+	v := view{standing: s.standingOf(e, now, seen), company: company{Candidates: []candidateView{}}}
+	if e.own != nil {
+		s.viewLead(e, &v)
+	}
+	return v
+}
+
+func (s *Sidecar) standingOf(e *election, now tenure.Change, seen bool) standing {
 	r := now.Record
-	v := view{
+	v := standing{
 		Election: e.Name, Mode: e.mode(), State: "unknown", ID: s.id, Leader: r.Leader, Token: r.Token,
 		TTL: r.TTL.Milliseconds(), Address: r.Address, Metadata: r.Metadata, Reserved: r.Reserved, Pause: r.Pause,
-		Candidates: []candidateView{},
 	}
 	if seen {
 		v.State, _ = s.options.Describe(tenure.Change{}, now)
 	}
 	if !r.Vacant() {
+		v.Unchanged = time.Since(now.UnchangedSince).Milliseconds()
 		v.Since = r.ElectedAt
 		if r.Request != nil && r.Request.Token == r.Token {
 			v.Request = r.Request
 		}
 	}
-	if e.own != nil {
-		s.viewLead(e, &v)
-	}
 	return v
+}
+
+func companyOf(e *election, candidates []*tenure.Candidate, err error) company {
+	c := company{Candidates: []candidateView{}}
+	if err != nil {
+		c.Error = err.Error()
+	}
+	for _, candidate := range candidates {
+		c.Candidates = append(c.Candidates, viewOfCandidate(candidate, candidate == e.own))
+	}
+	slices.SortFunc(c.Candidates, func(a, b candidateView) int { return cmp.Compare(a.ID, b.ID) })
+	return c
 }
 
 // viewLead tells whether the own candidate leads. It may know so before the observer does.
@@ -92,7 +116,7 @@ func (s *Sidecar) viewLead(e *election, v *view) {
 	v.Leading = true
 	if v.Token < term.Token {
 		v.Token, v.Leader, v.TTL, v.Address, v.Metadata = term.Token, term.Leader, e.TTL.Milliseconds(), e.Address, e.Metadata
-		v.Since, v.Reserved, v.Request = time.Time{}, "", nil
+		v.Since, v.Unchanged, v.Reserved, v.Request = time.Time{}, 0, "", nil
 		v.State, _ = s.options.Describe(tenure.Change{}, tenure.Change{Exists: true, Record: tenure.Record{Leader: s.id}})
 	}
 }
