@@ -31,24 +31,36 @@ func TestEachRuleBreaksByItself(t *testing.T) {
 		rules  string
 		says   string
 	}{
-		{"two leaders", func(s *story) { s.trust("d", 4, 58999, 59100); s.start(1, "d"); s.exit(59900, "d") },
-			"one-leader", "c with token 3 and d with token 4 were both trusted for 1ms, from 58.999 s to 59.000 s"},
-		{"a token that falls", func(s *story) { s.trust("b", 1, 59000, 59100) },
-			"rising-tokens", "b with token 1, trusted from 59.000 s, came after c with token 3"},
-		{"trust that returns", func(s *story) { s.trust("c", 3, 59001, 59100) },
-			"lost-is-lost", "c with token 3 was refused after 59.000 s, and trusted again at 59.001 s"},
-		{"a read of what was overwritten", func(s *story) { s.read("onlooker", 0, 21000, 21001, 101) },
-			"register", "onlooker's read of 101 with token 0 (ok)"},
-		{"a stale write is accepted", func(s *story) { stale(s).Outcome = history.OK; s.run().Least.Refused = 0 },
-			"", ""}, // it was sent before, and may have been done then
+		{
+			"two leaders", func(s *story) { s.trust("d", 4, 58999, 59100); s.start(1, "d"); s.exit(59900, "d") },
+			"one-leader", "c with token 3 and d with token 4 were both trusted for 1ms, from 58.999 s to 59.000 s",
+		},
+		{
+			"a token that falls", func(s *story) { s.trust("b", 1, 59000, 59100) },
+			"rising-tokens", "b with token 1, trusted from 59.000 s, came after c with token 3",
+		},
+		{
+			"trust that returns", func(s *story) { s.trust("c", 3, 59001, 59100) },
+			"lost-is-lost", "c with token 3 was refused after 59.000 s, and trusted again at 59.001 s",
+		},
+		{
+			"a read of what was overwritten", func(s *story) { s.read("onlooker", 0, 21000, 21001, 101) },
+			"register", "onlooker's read of 101 with token 0 (ok)",
+		},
+		{
+			"a stale write is accepted", func(s *story) { stale(s).Outcome = history.OK; s.run().Least.Refused = 0 },
+			"", "",
+		}, // it was sent before, and may have been done then
 		{"a lost increment", func(s *story) {
 			s.find(func(e history.Event) bool { return e.Invoke != nil && e.Invoke.Register == "n" && e.Invoke.Value == 3 }).Invoke.Value = 2
 			s.find(func(e history.Event) bool { return e.Return != nil && e.Return.Value == 3 && e.Process == "c" }).Return.Value = 2
 			s.find(func(e history.Event) bool { return e.Invoke != nil && e.Invoke.Register == "n" && e.Invoke.Value == 4 }).Invoke.Value = 3
 			s.find(func(e history.Event) bool { return e.Return != nil && e.Return.Value == 4 }).Return.Value = 3
 		}, "counter", "both counted to 2"},
-		{"a stale write", func(s *story) { s.write("b", 2, 20000, 20001, 300, history.OK); s.read("c", 3, 20003, 20004, 300) },
-			"register stale-refused", "b's write of 300 with token 2 (ok) at 20.000 s, accepted after c's"},
+		{
+			"a stale write", func(s *story) { s.write("b", 2, 20000, 20001, 300, history.OK); s.read("c", 3, 20003, 20004, 300) },
+			"register stale-refused", "b's write of 300 with token 2 (ok) at 20.000 s, accepted after c's",
+		},
 		{"nobody leads again", func(s *story) {
 			s.strike(history.Fault{Number: 3, Kind: "stop", Targets: []string{"s"}}, 59001, 59003)
 			s.heal(59004, 496)

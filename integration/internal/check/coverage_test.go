@@ -46,6 +46,13 @@ func TestFaults(t *testing.T) {
 			s.strike(kill, 500, 600)
 			s.stall("a", 501, 550)
 		}, Violated, 2}, // and so it was not killed
+		{"born as it was killed", func(s *story) {
+			s.start(1, "a")
+			s.strike(kill, 500, 600)
+			s.startAs(2, 501, "a", "exclusive")
+			s.sayIn(2, 900, "a", history.Event{Exit: &history.Exit{}})
+		}, Held, 0},
+		{"spoke until it was killed", func(s *story) { s.start(1, "a"); s.stall("a", 501, 501); s.strike(kill, 500, 600) }, Held, 0},
 		{"a kill that killed", func(s *story) { s.start(1, "a"); s.strike(kill, 500, 600) }, Held, 0},
 		{"a kill that met nobody", func(s *story) { s.start(1, "a"); s.exit(400, "a"); s.strike(kill, 500, 600) }, Violated, 1},
 		{"the kill of a server", func(s *story) { s.strike(kill, 500, 600) }, Held, 0},
@@ -58,7 +65,8 @@ func TestEnough(t *testing.T) {
 		s.trust("a", 1, 100, 200)
 		s.say(90, "a", history.Event{Elected: &history.Elected{Token: 9, Session: "a-session"}}) // no trust, no term
 		s.write("a", 1, 110, 120, 7, history.OK)
-		s.read("a", 1, 130, 140, 7)
+		s.read("a", 1, 130, 140, 7) // no write
+		s.read("a", 1, 141, 142, 7)
 		s.write("a", 1, 150, 160, 8, history.Refused)
 		s.strike(history.Fault{Number: 1, Kind: "stop", Targets: []string{"s"}}, 500, 600)
 		s.heal(700, 500)

@@ -45,6 +45,7 @@ func oneLeader(r *Run, _ Options) (j judgement) {
 			}
 			j.add(both, r.excusedThrough(both), "%v and %v were both trusted for %v, from %s to %s",
 				a.term, h.term, both.Length(), r.Time(both.From), r.Time(both.To))
+			j.findings[len(j.findings)-1].Processes = []string{a.term.Life.Process, h.term.Life.Process}
 		}
 		active = append(active, h)
 	}

@@ -34,8 +34,8 @@ type Count struct {
 	history.Requests
 }
 
-// sent is the number of requests of all kinds.
-func (c Count) sent() float64 { return float64(c.Loads + c.Swaps + c.Watches) }
+// Sent is the number of requests of all kinds.
+func (c Count) Sent() uint64 { return c.Loads + c.Swaps + c.Watches }
 
 // String names the life.
 func (l *Life) String() string { return fmt.Sprintf("%s (life %d)", l.Process, l.Number) }

@@ -50,7 +50,7 @@ func (r *Run) windows() (out []window) {
 		begun := len(out)
 		for i := 1; i < len(l.Counts); i++ {
 			before, now := l.Counts[i-1], l.Counts[i]
-			w := window{Span: Span{before.At, now.At}, life: l, sent: now.sent() - before.sent()}
+			w := window{Span: Span{before.At, now.At}, life: l, sent: float64(now.Sent() - before.Sent())}
 			w.struck = r.struck(w.Span)
 			if last := len(out) - 1; last >= begun && out[last].struck == w.struck {
 				out[last].To, out[last].sent = w.To, out[last].sent+w.sent

@@ -27,6 +27,8 @@ type Finding struct {
 	Text string
 	// Excused tells that the store's grade allows it there.
 	Excused bool
+	// Processes are those that were trusted at once; other rules name them in the text alone.
+	Processes []string
 }
 
 // Row is a rule with its verdict.
@@ -49,7 +51,7 @@ type judgement struct {
 }
 
 func (j *judgement) add(s Span, excused bool, format string, args ...any) {
-	j.findings = append(j.findings, Finding{s, fmt.Sprintf(format, args...), excused})
+	j.findings = append(j.findings, Finding{Span: s, Text: fmt.Sprintf(format, args...), Excused: excused})
 }
 
 func (j *judgement) verdict() Verdict {
