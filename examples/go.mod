@@ -3,9 +3,12 @@ module github.com/tenure-go/tenure/examples
 go 1.26.0
 
 require (
+	github.com/go-co-op/gocron/v2 v2.21.2
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/jackc/pgx/v5 v5.12.0
+	github.com/robfig/cron/v3 v3.0.1
 	github.com/tenure-go/tenure v0.0.0
+	github.com/tenure-go/tenure/adapters/gocron v0.0.0
 	github.com/tenure-go/tenure/stores/azblob v0.0.0
 	github.com/tenure-go/tenure/stores/memcached v0.0.0
 	github.com/tenure-go/tenure/stores/natskv v0.0.0
@@ -49,6 +52,7 @@ require (
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/jonboulle/clockwork v0.5.0 // indirect
 	github.com/klauspost/compress v1.20.0 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
