@@ -66,7 +66,7 @@ type chaos struct {
 
 func (c *chaos) stand() {
 	id := fmt.Sprintf("node-%d", len(c.nodes))
-	c.nodes[id] = c.run("WORKER_STUBBORN=1", "--id", id, "--ttl", "2s", "--restart", "always", "--restart-delay", "20ms")
+	c.nodes[id] = c.run("WORKER_STUBBORN=1", "--id", id, "--ttl", "4s", "--restart", "always", "--restart-delay", "20ms")
 }
 
 func (c *chaos) freeze(pid int) (undo func()) {

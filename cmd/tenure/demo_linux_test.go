@@ -44,7 +44,7 @@ type demoProcess struct {
 func startDemo(t *testing.T, args ...string) *demoProcess {
 	t.Helper()
 	p := &demoProcess{Cmd: osexec.Command(os.Args[0], append([]string{"demo"}, args...)...), temp: t.TempDir()}
-	p.Env = append(os.Environ(), roleVariable+"=tenure", "TMPDIR="+p.temp)
+	p.Env = append(os.Environ(), roleVariable+"=hearing", "TMPDIR="+p.temp)
 	out, err := p.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func hasGone(pid int) bool { return kernelState(pid) == "" || kernelState(pid) =
 // soon waits for what other processes do, which takes real time.
 func soon(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not in time: %s", what)
 		}
@@ -149,7 +149,7 @@ func testUnsafeDemoVerdict(t *testing.T) {
 // demoVerdict runs a demo to its end, and expects an exit code.
 func demoVerdict(t *testing.T, want int, args ...string) {
 	t.Helper()
-	p := startDemo(t, append(args, "--for", "2s", "--ttl", "400ms", "--faults", "freeze")...)
+	p := startDemo(t, append(args, "--for", "4s", "--ttl", "400ms", "--faults", "freeze")...)
 	if code := p.end(); code != want {
 		t.Errorf("the exit code is %d, want %d: %q", code, want, p.output)
 	}

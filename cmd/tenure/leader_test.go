@@ -8,8 +8,8 @@ import (
 	"github.com/tenure-go/tenure/file"
 )
 
-// testTTL is short, so that what takes a TTL does not take long.
-const testTTL = 500 * time.Millisecond
+// testTTL is that of terms which end only when somebody wants them to, however busy the machine is.
+const testTTL = time.Minute
 
 // place is a file store that candidates of the test process and calls of the command share.
 type place struct {
@@ -32,7 +32,7 @@ func newPlace(t *testing.T) place {
 func (p place) stand(t *testing.T, election, id string, options ...tenure.Option) *tenure.Candidate {
 	t.Helper()
 	c, err := tenure.New(p.store, election, append([]tenure.Option{
-		tenure.WithID(id), tenure.WithTTL(testTTL), tenure.WithDrain(0),
+		tenure.WithID(id), tenure.WithTTL(testTTL), tenure.WithDrain(0), tenure.WithPollInterval(100 * time.Millisecond),
 	}, options...)...)
 	if err == nil {
 		err = c.Start(t.Context())

@@ -160,17 +160,26 @@ func (a *arena) launch(variables, program string, args ...string) *node {
 	return n
 }
 
+// campaigning are the arguments of a candidate. Without a TTL among the flags it has a lease, and its command a drain, that
+// no pause of a busy machine outlasts.
+func campaigning(flags []string) []string {
+	if !slices.Contains(flags, "--ttl") {
+		flags = append([]string{"--ttl", "60s", "--drain", "20s"}, flags...)
+	}
+	return append([]string{"run", "--election", "x"}, flags...)
+}
+
 // run starts "tenure run" with the worker as its command.
 func (a *arena) run(variables string, flags ...string) *node {
 	a.t.Helper()
-	args := append([]string{"run", "--election", "x"}, flags...)
+	args := campaigning(flags)
 	return a.startAs(variables, append(args, "--", "env", roleVariable+"=worker", a.self)...)
 }
 
 // runShell starts "tenure run" with a shell script as its command.
 func (a *arena) runShell(script string, flags ...string) *node {
 	a.t.Helper()
-	args := append([]string{"run", "--election", "x"}, flags...)
+	args := campaigning(flags)
 	return a.start(append(args, "--", "sh", "-c", script)...)
 }
 

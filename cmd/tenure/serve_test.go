@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,9 +123,22 @@ func TestConfigurationSaysWhatFlagsSay(t *testing.T) {
 // TestServeEndsWithItsContext, and with success.
 func TestServeEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(50*time.Millisecond, cancel)
-	o := callWith(ctx, "--store=memory:", "serve", "--election", "x", "--listen", "127.0.0.1:0")
-	if o.code != 0 || !strings.Contains(o.stderr, "serving") || !strings.Contains(o.stderr, "no other process") {
-		t.Errorf("got %+v", o)
+	said, stderr := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		args := []string{"--store=memory:", "serve", "--election", "x", "--listen", "127.0.0.1:0"}
+		ended <- exec(ctx, args, strings.NewReader(""), io.Discard, stderr)
+		stderr.Close()
+	}()
+	var text strings.Builder
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		text.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), "serving") {
+			cancel()
+		}
 	}
+	if err := <-ended; err != nil || !strings.Contains(text.String(), "no other process") || ctx.Err() == nil {
+		t.Errorf("it ended with %v and said %s", err, text.String())
+	}
+	cancel()
 }

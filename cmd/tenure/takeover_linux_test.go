@@ -60,9 +60,9 @@ func TestGuardHoldsTheSeat(t *testing.T) {
 func TestFrozenSupervisorLosesItsCommand(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)
-	frozen := a.run("WORKER_STUBBORN=1", "--id", "node-a", "--ttl", "2s")
+	frozen := a.run("WORKER_STUBBORN=1", "--id", "node-a", "--ttl", "4s")
 	first := a.awaitWorker(0)
-	a.run("WORKER_STUBBORN=1", "--id", "node-b", "--ttl", "2s")
+	a.run("WORKER_STUBBORN=1", "--id", "node-b", "--ttl", "4s")
 	freeze(t, frozen.cmd.Process.Pid)
 	second := a.awaitWorker(first.Token)
 	if second.ID != "node-b" || !gone(first.PID) {

@@ -15,9 +15,10 @@ import (
 
 func init() { roles["worker"], roles["grandchild"], roles["hearing"] = worker, grandchild, hearing }
 
-// hearing is tenure as it is if it did not inherit that hang-ups are ignored.
+// hearing is tenure as it is if it did not inherit that hang-ups and interrupts are ignored, as what a shell runs in the
+// background does.
 func hearing() {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	signal.Notify(make(chan os.Signal, 2), syscall.SIGHUP, syscall.SIGINT)
 	main()
 }
 
