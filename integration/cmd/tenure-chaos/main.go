@@ -1,0 +1,199 @@
+//go:build linux
+
+// Command tenure-chaos runs elections among real processes over real servers while it kills, freezes, cuts off and
+// confuses both, and checks that no two of them led at once. `make chaos` runs it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tenure-go/tenure/integration/internal/beds"
+	"github.com/tenure-go/tenure/integration/internal/chaos"
+	"github.com/tenure-go/tenure/integration/internal/check"
+	"github.com/tenure-go/tenure/integration/internal/nemesis"
+	"github.com/tenure-go/tenure/integration/internal/worker"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+// Exit statuses.
+const (
+	passed   = 0
+	violated = 1
+	misused  = 2
+	broken   = 3
+)
+
+func main() {
+	if worker.Wanted() {
+		os.Exit(worker.Main())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// run returns the exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	f, err := parse(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return passed
+	case err != nil:
+		fmt.Fprintln(stderr, "tenure-chaos:", err)
+		return misused
+	}
+	status := passed
+	for _, bed := range f.beds {
+		status = max(status, f.one(ctx, bed, stdout, stderr))
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return status
+}
+
+// flags are what the command line says.
+type flags struct {
+	chaos.Options
+
+	beds []beds.Bed
+	dir  string
+}
+
+func parse(args []string, stderr io.Writer) (*flags, error) {
+	f := &flags{}
+	set := flag.NewFlagSet("tenure-chaos", flag.ContinueOnError)
+	set.SetOutput(stderr)
+	stores := set.String("store", "file", "`stores`, separated by commas, or all: "+strings.Join(bedNames(), ", "))
+	faults := set.String("faults", "", "`faults` to draw from, separated by commas (default: all that fit): "+
+		strings.Join(nemesis.Names(nemesis.All()), ", "))
+	set.Uint64Var(&f.Seed, "seed", 1, "`number` that draws the same faults again")
+	set.DurationVar(&f.For, "for", 10*time.Minute, "how long faults are brought about, on each store")
+	set.IntVar(&f.Candidates, "candidates", 4, "how many processes stand for election; every second is tenure run")
+	set.DurationVar(&f.TTL, "ttl", 3*time.Second, "TTL of the leases, in whole seconds")
+	set.StringVar(&f.Unsafe, "unsafe", "", "`protection` to switch off, so that the run has to fail: "+
+		strings.Join(chaos.ProtectionNames(), ", "))
+	set.StringVar(&f.dir, "dir", "", "`directory` for histories, logs and reports (default: a new temporary one)")
+	set.StringVar(&f.Tenure, "tenure", "", "`program` tenure (default: it is built)")
+	set.BoolVar(&f.LibraryOnly, "library-only", false, "without tenure run")
+	if err := set.Parse(args); err != nil {
+		return nil, err
+	}
+	if set.NArg() > 0 {
+		return nil, fmt.Errorf("there are no arguments, only flags, but got %q", set.Args())
+	}
+	var err error
+	if f.beds, err = choose(*stores); err != nil {
+		return nil, err
+	}
+	f.Faults, err = nemesis.Find(split(*faults))
+	f.Command = "go run ./integration/cmd/tenure-chaos " + strings.Join(args, " ")
+	return f, err
+}
+
+func split(list string) (words []string) {
+	for word := range strings.SplitSeq(list, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+func choose(stores string) ([]beds.Bed, error) {
+	if stores == "all" {
+		return beds.All(), nil
+	}
+	var chosen []beds.Bed
+	for _, name := range split(stores) {
+		bed, err := beds.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		chosen = append(chosen, bed)
+	}
+	if len(chosen) == 0 {
+		return nil, errors.New("name a store")
+	}
+	return chosen, nil
+}
+
+func bedNames() (names []string) {
+	for _, bed := range beds.All() {
+		names = append(names, bed.Name)
+	}
+	return names
+}
+
+// one makes the run of one store, and returns the exit status for it.
+func (f *flags) one(ctx context.Context, bed beds.Bed, stdout, stderr io.Writer) int {
+	o := f.Options
+	o.Bed, o.Log = bed, stderr
+	var err error
+	if o.Dir, err = f.directory(bed.Name); err != nil {
+		fmt.Fprintln(stderr, "tenure-chaos:", err)
+		return misused
+	}
+	var result *check.Result
+	err = beds.WithServers(stderr, func(tb testserver.TB) (err error) {
+		result, err = chaos.Run(ctx, tb, o)
+		return err
+	})
+	switch {
+	case errors.Is(err, beds.ErrSkipped):
+		fmt.Fprintf(stdout, "%s: %v\n", bed.Name, err)
+		return passed
+	case err != nil:
+		fmt.Fprintf(stderr, "tenure-chaos: %s: %v\n", bed.Name, err)
+		return broken
+	}
+	show(stdout, bed.Name, result)
+	if !result.Passed {
+		return violated
+	}
+	return passed
+}
+
+// directory makes the one for a store.
+func (f *flags) directory(store string) (string, error) {
+	if f.dir == "" {
+		return os.MkdirTemp("", "tenure-chaos-"+store+"-")
+	}
+	dir, err := filepath.Abs(f.dir)
+	if err == nil && len(f.beds) > 1 {
+		dir = filepath.Join(dir, store)
+	}
+	return dir, errors.Join(err, os.MkdirAll(dir, 0o755))
+}
+
+// mostFindings is how many of a rule are printed.
+const mostFindings = 5
+
+func show(w io.Writer, store string, result *check.Result) {
+	verdict := "passed"
+	if !result.Passed {
+		verdict = "FAILED"
+	}
+	fmt.Fprintf(w, "%s %s\n", store, verdict)
+	for _, row := range result.Rows {
+		fmt.Fprintf(w, "  %-14s %-24s %s\n", row.ID, row.Verdict, row.Note)
+		for i, finding := range row.Findings {
+			if i == mostFindings {
+				fmt.Fprintf(w, "      and %d more\n", len(row.Findings)-i)
+				break
+			}
+			fmt.Fprintln(w, "      "+finding.Text)
+		}
+	}
+}

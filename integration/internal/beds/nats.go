@@ -1,0 +1,110 @@
+//go:build linux
+
+package beds
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+// Only the proxies' addresses are to be known to clients.
+const unadvertised = `client_advertise: "127.0.0.1:1"`
+
+// synced has a server sync every write. The directory is in the one that each server works in.
+const synced = `jetstream {store_dir: "synced", max_memory_store: 64MB, max_file_store: 1GB, sync_interval: always}`
+
+// NATS is one NATS server that syncs every write.
+func NATS() Bed {
+	return Bed{Name: "natskv", About: "one server, sync_interval: always", Start: func(tb testserver.TB) (*Server, error) {
+		n := testserver.StartNATS(tb, synced, unadvertised)
+		return &Server{
+			Version: "nats-server", Addrs: []string{n.Addr}, URL: one("nats://{}/elections"),
+			Nodes: []Node{{Name: "nats", Process: n.Process}},
+		}, nil
+	}}
+}
+
+// NATSCluster is three NATS servers that each keep every record and sync every write.
+func NATSCluster() Bed {
+	return Bed{
+		Name: "natskv-cluster", About: "three servers, three replicas, sync_interval: always", Start: startNATSCluster,
+	}
+}
+
+func startNATSCluster(tb testserver.TB) (*Server, error) {
+	cluster := testserver.StartNATSCluster(tb, 3, nil, synced, unadvertised)
+	s := &Server{Version: "nats-server", URL: func(addrs []string) string {
+		return "nats://" + addrs[0] + "/elections?replicas=3&sync=always&servers=" + strings.Join(addrs[1:], ",")
+	}}
+	for _, n := range cluster {
+		s.Addrs = append(s.Addrs, n.Addr)
+		s.Nodes = append(s.Nodes, Node{Name: n.Name, Process: n.Process})
+	}
+	s.ChangeLeader = func() (string, error) { return stepDown(s.Addrs) }
+	return s, nil
+}
+
+// stepDown has the leader of the stream in which the records are step down, and waits for another.
+func stepDown(addrs []string) (string, error) {
+	conn, err := nats.Connect("nats://" + strings.Join(addrs, ",nats://"))
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	before, err := streamLeader(ctx, js)
+	if err != nil {
+		return "", err
+	}
+	reply, err := conn.RequestWithContext(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, nil)
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		Error *struct {
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(reply.Data, &answer); err != nil {
+		return "", err
+	}
+	if answer.Error != nil {
+		return "", errors.New(answer.Error.Description)
+	}
+	for ctx.Err() == nil {
+		now, err := streamLeader(ctx, js)
+		if err == nil && now != "" && now != before {
+			return fmt.Sprintf("%s led the stream, and %s does", before, now), nil
+		}
+		time.Sleep(20 * time.Millisecond) // nothing tells
+	}
+	return "", fmt.Errorf("%s goes on leading the stream", before)
+}
+
+// stream is what JetStream calls the bucket of the elections.
+const stream = "KV_elections"
+
+func streamLeader(ctx context.Context, js jetstream.JetStream) (string, error) {
+	s, err := js.Stream(ctx, stream)
+	if err != nil {
+		return "", err
+	}
+	if cluster := s.CachedInfo().Cluster; cluster != nil {
+		return cluster.Leader, nil
+	}
+	return "", nil
+}

@@ -1,0 +1,97 @@
+//go:build linux
+
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/tenure-go/tenure/integration/internal/history"
+	"github.com/tenure-go/tenure/integration/internal/register"
+)
+
+// vigil is what a command has instead of a question whether it leads: it lives while its supervisor does, and acts
+// while it lives, so that it is trusted for as long as it lives. After a time without running that is long enough for
+// others to have taken over it claims nothing any more: if its guard was stopped with it, both wake at once, and what
+// it does before it is killed only its token can stop.
+type vigil struct {
+	unaware time.Duration
+	last    history.Instant
+	over    bool
+}
+
+func (v *vigil) awake() bool {
+	now := history.Now()
+	v.over = v.over || v.last != 0 && now.Sub(v.last) > v.unaware
+	v.last = now
+	return !v.over
+}
+
+// runCommand is what tenure run runs: it changes the registers under the term's token until it is told to end.
+func runCommand(c *Config) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	token, err := strconv.ParseUint(os.Getenv("TENURE_TOKEN"), 10, 64)
+	if err != nil {
+		return fmt.Errorf("TENURE_TOKEN: %w", err)
+	}
+	h, err := nextLife(c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(command(ctx, c, h, token), h.Close())
+}
+
+// command is the life of a command, which ends when ctx does.
+func command(ctx context.Context, c *Config, h *history.Writer, token uint64) error {
+	session := fmt.Sprintf("%s.%d", c.Name, c.Life)
+	start := &history.Start{PID: os.Getpid(), Store: c.Store, Kind: "command", Session: session, TTL: c.TTL}
+	if err := h.Write(history.Event{Start: start}); err != nil {
+		return err
+	}
+	if err := h.Write(history.Event{Elected: &history.Elected{Token: token, Session: session}}); err != nil {
+		return err
+	}
+	r := register.NewClient(c.Register, c.Name, h)
+	defer r.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		work(ctx, r, token, func() bool { return true })
+	}()
+	if err := keepVigil(ctx, h, token, session, c.TTL/4); err != nil {
+		return err
+	}
+	<-done
+	ended := &history.Ended{Token: token, Session: session, Cause: "told to end"}
+	return errors.Join(h.Write(history.Event{Ended: ended}), h.Write(history.Event{Exit: &history.Exit{}}))
+}
+
+func keepVigil(ctx context.Context, h *history.Writer, token uint64, session string, unaware time.Duration) error {
+	trusted := history.NewTrusted(h)
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	for v := (vigil{unaware: unaware}); ctx.Err() == nil; <-tick.C {
+		if _, err := trusted.Ask(token, session, v.awake); err != nil {
+			return err
+		}
+	}
+	return trusted.Flush()
+}
+
+// nextLife begins the history of the first life that has none yet.
+func nextLife(c *Config) (*history.Writer, error) {
+	for c.Life = 1; ; c.Life++ {
+		h, err := history.Create(c.Dir, c.Name, c.Life)
+		if !errors.Is(err, fs.ErrExist) {
+			return h, err
+		}
+	}
+}
