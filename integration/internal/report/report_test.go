@@ -242,3 +242,16 @@ func TestDocumentsAreCheckedAgainstTheResults(t *testing.T) {
 		t.Error("a document without the lines was written to")
 	}
 }
+
+func TestARunLeavesItsReports(t *testing.T) {
+	dir := t.TempDir()
+	if err := Write(dir, small().check(t)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{PageName: "</html>", MarkdownName: "# redis with a replica"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %q: %v", name, want, err)
+		}
+	}
+}

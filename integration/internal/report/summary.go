@@ -1,7 +1,9 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -162,4 +164,22 @@ func Load(dir string) ([]*Summary, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// Names of what Write leaves in a directory.
+const (
+	PageName     = "report.html"
+	MarkdownName = "report.md"
+)
+
+// Write writes the page and the Markdown of a run into a directory.
+func Write(dir string, result *check.Result) error {
+	var page, text bytes.Buffer
+	err := errors.Join(WritePage(&page, result), Summarize(result).WriteMarkdown(&text))
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, PageName), page.Bytes(), 0o644),
+		os.WriteFile(filepath.Join(dir, MarkdownName), text.Bytes(), 0o644))
 }

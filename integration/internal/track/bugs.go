@@ -28,8 +28,7 @@ var Bugs = []Bug{
 		Text: "A lease of a blob that was taken over from a dead leader kept the dead leader's duration, and could run " +
 			"out under the new one",
 		FoundBy: notRecorded, Module: "stores/azblob", File: "lease.go",
-		Old:     "\t\t\terr = l.acquire(ctx, election, id, ttl) // a changed lease keeps its duration, an acquired one does not\n",
-		New:     "\t\t\terr = nil\n",
+		Old: "err = l.acquire(ctx, election, id, ttl) // a changed", New: "err = nil // a changed",
 		Package: ".", Test: "TestLeaseOfADeadLeaderIsMadeLonger",
 	},
 	{
