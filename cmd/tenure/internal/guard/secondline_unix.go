@@ -97,6 +97,9 @@ func (l *secondLine) note(r report) {
 		l.course.exited(Now())
 		l.mu.Unlock()
 	case reportEnded:
+		if l.acted != leading && r.Cause == CauseExit {
+			r.Cause = l.cause() // a guard process that was stuck takes what was done here for the command's own end
+		}
 		l.ended = &r
 		return // to be passed on when the guard process is gone as well
 	}
@@ -163,6 +166,13 @@ func (l *secondLine) lost() Cause {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.course.abandon(CauseLost)
+	return l.course.cause
+}
+
+// cause returns why the group was ended by what is known here.
+func (l *secondLine) cause() Cause {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return l.course.cause
 }
 

@@ -232,6 +232,37 @@ func TestExtendWithFrozenGuard(t *testing.T) {
 	}
 }
 
+// A guard process that was stuck while the supervisor ended the group in its place may see the end of the command before
+// it reads that it was asked for, and must not have it taken for the command's own: then nobody would lead again.
+func TestEndWhileTheGuardIsStuck(t *testing.T) {
+	for what, ask := range map[string]func(*guard.Guard) error{
+		"killed":     (*guard.Guard).Kill,
+		"terminated": func(g *guard.Guard) error { return g.Terminate(guard.Now().Add(farAway)) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			for range 4 { // what it sees first is a matter of luck
+				dir := workDir(t)
+				options := guard.Options{Command: worker{Name: "command", Dir: dir}.command(), Deadlines: farDeadlines()}
+				g, err := guard.Start(t.Context(), options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				eventually(t, "the command is at work", func() bool { at, _ := lastBeat(dir, "command"); return at > 0 })
+				process := parentOf(g.PID())
+				freeze(t, process)
+				if err := ask(g); err != nil {
+					t.Fatal(err)
+				}
+				eventually(t, "the command is dead", func() bool { p, _ := readRow(g.PID()); return p.state == "Z" })
+				thaw(t, process)
+				if exit, _ := g.Wait(); exit.Cause != guard.CauseAsked {
+					t.Fatalf("exit %#v, want one because asked", exit)
+				}
+			}
+		})
+	}
+}
+
 // Processes whose supervisor and guard were killed together are dead before the next command starts.
 func TestAbandonedCgroup(t *testing.T) {
 	first := startSupervisor(t, plan{Worker: family()})
