@@ -186,7 +186,7 @@ func TestSecondSignalKills(t *testing.T) {
 func TestStubbornCommandIsKilledAfterTheDrain(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)
-	n := a.run("WORKER_STUBBORN=1", "--ttl", "20s", "--drain", "400ms")
+	n := a.run("WORKER_STUBBORN=1", "--ttl", "20s", "--drain", "4s")
 	a.awaitWorker(0)
 	n.signal(syscall.SIGTERM)
 	if got := n.wait(); got != 137 {

@@ -82,8 +82,8 @@ func TestSupervisorFrozen(t *testing.T) {
 
 // shortDeadlines leave time for what a test does before they pass, on a busy machine too.
 func shortDeadlines() guard.Deadlines {
-	signalAt := guard.Now().Add(600 * time.Millisecond)
-	return guard.Deadlines{SignalAt: signalAt, KillAt: signalAt.Add(time.Second)}
+	signalAt := guard.Now().Add(1500 * time.Millisecond)
+	return guard.Deadlines{SignalAt: signalAt, KillAt: signalAt.Add(2500 * time.Millisecond)}
 }
 
 // checkSignalled checks that the workers got the signal, and not before its time. A busy machine can make both
@@ -172,7 +172,7 @@ func TestGuardFrozen(t *testing.T) {
 // A message that waited in the pipe, behind a frozen guard and from a supervisor frozen since, counts by the clock.
 func TestStaleMessage(t *testing.T) {
 	s := startSupervisor(t, plan{Worker: worker{Name: "command", Ignore: true}})
-	const ahead = 3 * time.Second
+	const ahead = 6 * time.Second
 	at := guard.Now().Add(ahead)
 	d := guard.Deadlines{SignalAt: at, KillAt: at}
 	freeze(t, s.guard)
@@ -209,7 +209,7 @@ func TestExtend(t *testing.T) {
 
 func TestTerminate(t *testing.T) {
 	s := startSupervisor(t, plan{Worker: family()})
-	d := guard.Deadlines{SignalAt: guard.Now(), KillAt: guard.Now().Add(time.Second)}
+	d := guard.Deadlines{SignalAt: guard.Now(), KillAt: guard.Now().Add(2500 * time.Millisecond)}
 	s.do(request{Do: "terminate", Deadlines: d})
 	s.checkEnded(guard.CauseAsked, syscall.SIGKILL)
 	s.checkSignalled(d, "command", "child", "session", "daemon")
@@ -254,8 +254,8 @@ func TestLeftBehind(t *testing.T) {
 		command := family()
 		command.Exit, command.Status = true, 7
 		s := startSupervisor(t, plan{Worker: command, NoCgroup: noCgroup})
-		eventually(t, "the child gets the signal", func() bool { return len(notedSignals(t, s.plan.Dir, "child")) == 1 })
-		eventually(t, "the daemon gets the signal", func() bool { return len(notedSignals(t, s.plan.Dir, "daemon")) == 1 })
+		eventually(t, "the child gets the signal", func() bool { return len(notedSignals(t, s.plan.Dir, "child")) > 0 })
+		eventually(t, "the daemon gets the signal", func() bool { return len(notedSignals(t, s.plan.Dir, "daemon")) > 0 })
 		s.do(request{Do: "terminate", Deadlines: guard.Deadlines{KillAt: guard.Now()}})
 		if e := s.checkEnded(guard.CauseExit, 0); e.Exit.Code != 7 {
 			t.Errorf("exit %v, want the command's own status 7", e.Exit)

@@ -148,7 +148,7 @@ func TestOrphansAreBuried(t *testing.T) {
 		"/bin/sh", "-c", "for i in 1 2 3 4 5; do (sleep 0.01 &); done; exec sleep 60")
 	started := g.next()
 	time.Sleep(50 * time.Millisecond) // so that there are orphans; with fewer the test only tests less
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		all := below(processes(), func(p process) bool { return p.parent == g.cmd.Process.Pid })
 		if len(all) == 1 && all[0].pid == started.PID {
 			break

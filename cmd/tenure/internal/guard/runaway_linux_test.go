@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,7 +76,8 @@ func TestRunaway(t *testing.T) {
 		if err := g.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.Wait(); err != nil {
+		// A guard that a busy machine keeps from its work for seconds is killed as well.
+		if _, err := g.Wait(); err != nil && !errors.Is(err, guard.ErrLost) {
 			t.Error(err)
 		}
 		if _, err := os.Stat(r.outran()); err == nil {

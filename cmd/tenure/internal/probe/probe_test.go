@@ -201,12 +201,13 @@ type mute struct{ tenure.Store }
 
 func TestWatch(t *testing.T) {
 	for _, c := range []struct {
-		store  tenure.Store
-		result Result
+		store   tenure.Store
+		timeout time.Duration
+		result  Result
 	}{
-		{memory.New(), OK}, {silent{memory.New()}, Warning}, {mute{memory.New()}, Note},
+		{memory.New(), time.Minute, OK}, {silent{memory.New()}, time.Second, Warning}, {mute{memory.New()}, time.Minute, Note},
 	} {
-		p := &Probe{Store: c.store, Election: election, Timeout: time.Second}
+		p := &Probe{Store: c.store, Election: election, Timeout: c.timeout}
 		if err := p.Begin(t.Context()); err != nil {
 			t.Fatal(err)
 		}
