@@ -117,6 +117,37 @@ func grow(s *story, goroutines, descriptors int) {
 	}
 }
 
+// What a verdict rests on is told in words and numbers.
+func TestNotes(t *testing.T) {
+	result := flawless().check(t)
+	for id, want := range map[string]string{
+		"one-leader":    "0 overlaps; somebody led for 93.9 % of the time",
+		"rising-tokens": "3 terms, tokens 1 to 3",
+		"lost-is-lost":  "3 terms asked after, through 56.4s of trust",
+		"register":      "16 operations, 0 of them in doubt",
+		"counter":       "4 increments",
+		"stale-refused": "1 operation refused",
+		"recovery":      "2 of 2 recoveries judged, the slowest after 1.299s",
+		"leaks":         "1 life with samples enough",
+		"load":          "156.5 requests a minute for each candidate while nothing was wrong",
+		"processes":     "6 lives",
+		"grade":         "exclusive, as 4 processes were told",
+		"faults":        "2 faults of 2 kinds",
+		"enough":        "3 terms, 7 writes, 2 faults, 2 recoveries",
+	} {
+		if got := result.Row(id).Note; got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		1234567: "1.235ms", 10 * time.Millisecond: "10ms", 12345678: "12ms", 10 * time.Second: "10s", 12345678901: "12.3s",
+	} {
+		if got := round(d).String(); got != want {
+			t.Errorf("%v is rounded to %s, want %s", d, got, want)
+		}
+	}
+}
+
 func TestARunMustBeOne(t *testing.T) {
 	run := history.Event{At: 1, Process: "nemesis", Life: 1, Run: &history.Run{TTL: time.Second}}
 	for _, events := range [][]history.Event{

@@ -106,6 +106,16 @@ func TestLoad(t *testing.T) {
 			s.requests(60000, "a", 0, 0)
 		}), Undecided, 0},
 		{"no ceiling", func(s *story) { s.requests(0, "a", 0, 0); s.requests(60000, "a", 0, 0) }, Undecided, 0},
+		{"no ceiling for leaders", func(s *story) {
+			s.run().Load = history.Load{Follower: 6, Fault: 60}
+			s.requests(0, "a", 0, 0)
+			s.requests(60000, "a", 0, 0)
+		}, Undecided, 0},
+		{"no ceiling for faults", func(s *story) {
+			s.run().Load = history.Load{Leader: 20, Follower: 6}
+			s.requests(0, "a", 0, 0)
+			s.requests(60000, "a", 0, 0)
+		}, Undecided, 0},
 		{"one count is none", rated(func(s *story) { s.requests(0, "a", 500, 0) }), Undecided, 0},
 	})
 }

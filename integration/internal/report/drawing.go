@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tenure-go/tenure/integration/internal/check"
@@ -84,10 +85,11 @@ func (d drawing) lanes() []lane {
 	for _, f := range d.run.Faults {
 		at := map[string]bool{}
 		for _, target := range f.Targets {
-			if lives[target] == nil {
-				target = servers
+			name, _, _ := strings.Cut(target, "'s ") // as in: run-1's supervisor
+			if lives[name] == nil {
+				name = servers
 			}
-			at[target] = true
+			at[name] = true
 		}
 		for target := range at {
 			aimed[target] = append(aimed[target], f)
@@ -212,7 +214,7 @@ func (d drawing) healed(v check.Recovery) mark {
 	m := mark{Style: d.at(v.At), Class: "good", Title: fmt.Sprintf("%s: all healed", d.run.Time(v.At))}
 	switch {
 	case v.Led != 0:
-		m.Title += fmt.Sprintf(", led again after %s", short(v.Led.Sub(v.At)))
+		m.Title += fmt.Sprintf(", led again %s", soon(v.Led.Sub(v.At)))
 	case v.Judged:
 		m.Class = "bad"
 		m.Title += ", and nobody led in time"
@@ -237,11 +239,19 @@ func (d drawing) faultRow(f *check.Fault) faultRow {
 	}
 	for _, v := range d.run.Recoveries() {
 		if v.At >= s.To && v.Led != 0 && !d.struckBetween(s.To, v.At) {
-			row.Led = short(v.Led.Sub(v.At))
+			row.Led = soon(v.Led.Sub(v.At))
 			break
 		}
 	}
 	return row
+}
+
+// soon tells how long after a healing somebody was trusted.
+func soon(d time.Duration) string {
+	if d == 0 {
+		return "at once"
+	}
+	return "after " + short(d)
 }
 
 // struckBetween reports whether another fault began between two instants.

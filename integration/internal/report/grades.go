@@ -54,7 +54,7 @@ func (r Rule) times() string {
 }
 
 func (s *Summary) verdict() string {
-	_, verdict, _ := strings.Cut(s.title(), ": ")
+	verdict := strings.TrimPrefix(s.title(), s.Store+": ")
 	if !s.Passed {
 		return "**" + verdict + "**"
 	}

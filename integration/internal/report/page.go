@@ -154,8 +154,8 @@ func (s *Summary) figures(result *check.Result) []figure {
 		{fmt.Sprintf("%.0f %%", s.LedPercent), "of the time somebody led"},
 	}
 	if s.Recoveries > 0 {
-		slowest := time.Duration(s.SlowestRecovery * float64(time.Second))
-		figures = append(figures, figure{short(slowest), "slowest of " + recoveries(s.Recoveries)})
+		slowest := strings.TrimPrefix(soon(time.Duration(s.SlowestRecovery*float64(time.Second))), "after ")
+		figures = append(figures, figure{slowest, "slowest of " + recoveries(s.Recoveries)})
 	}
 	if s.Writes > 0 {
 		stale := fmt.Sprintf("writes accepted, %d stale ones refused", s.Refused)

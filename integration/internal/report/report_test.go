@@ -50,7 +50,7 @@ func small() *sample {
 	s.write(13000, "b", 2, history.OK)
 	s.strike(history.Fault{Number: 1, Kind: "SIG<STOP>", Targets: []string{"a"}, Freezes: true}, 12001, 18000)
 	s.write(18001, "a", 1, history.Refused)
-	s.strike(history.Fault{Number: 2, Kind: "cut", Targets: []string{"a"}}, 15000, 24000)
+	s.strike(history.Fault{Number: 2, Kind: "cut", Targets: []string{"a's supervisor"}}, 15000, 24000)
 	s.strike(history.Fault{Number: 3, Kind: "fail-over", Targets: []string{"redis-1"}, Loses: true}, 24000, 30000)
 	s.trust("b", 2, 12600, 31000)
 	s.say(30001, "nemesis", history.Event{Healed: &history.Healed{Bound: 5 * time.Second}})
@@ -71,7 +71,7 @@ func TestThePageShowsTermsAndFaults(t *testing.T) {
 		`<div class="name">store</div>` + "\n" + `<div class="row" style="--faults:1;--trust:0">`,
 		`<div class="row" style="--faults:2">`,
 		`class="refused" style="left:30.0017%"`,
-		`class="heal good"`, "all healed, led again after 0.0 ms",
+		`class="heal good"`, "all healed, led again at once",
 		"SIG&lt;STOP&gt;", "&lt;abc&gt;", "-seed 42 -for 10m",
 	}, []string{`class="overlap`, "SIG<STOP>"})
 }
@@ -188,12 +188,12 @@ func TestTheTableOfGrades(t *testing.T) {
 		}},
 		{Store: "sabotaged", Grade: "exclusive", Unprotected: []string{"fencing"}},
 		{Store: "str|ong", Grade: "exclusive", Seconds: 600, Passed: true},
-		{Store: "middle", Grade: "exclusive until fail-over", Seconds: 600, Rules: []Rule{
+		{Store: "mid: dle", Grade: "exclusive until fail-over", Seconds: 600, Rules: []Rule{
 			broke("one-leader", 2, 1), {Verdict: check.Violated},
 		}},
 	})
 	want := `| str\|ong | exclusive | 10 minutes | 0 | 0 | 0 % | never | never | every rule held |
-| middle | exclusive until fail-over | 10 minutes | 0 | 0 | 0 % | 2, **1 of them against the grade** | never | **1 rule violated** |
+| mid: dle | exclusive until fail-over | 10 minutes | 0 | 0 | 0 % | 2, **1 of them against the grade** | never | **1 rule violated** |
 | weak | best effort | 90 s | 3 | 4 | 50 % | 2, as the grade says | never | broke as its grade says, and no further |
 `
 	if _, rows, _ := strings.Cut(got, "|---|---|---|---|---|---|---|---|---|\n"); rows != want {
