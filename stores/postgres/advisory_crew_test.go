@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 // crew is some candidates of one election that do leader work, whose terms are recorded.
@@ -31,7 +33,20 @@ type stay struct {
 	cause       error         // nil while it lasts
 }
 
-func newCrew(t testing.TB, ttl time.Duration, stores ...tenure.Store) *crew {
+// longTTL is that of terms which have to end by something else than the clock.
+const longTTL = 10 * time.Minute
+
+// lease are the options of candidates with a TTL. Their drain passes before every release, since the tests ask who leads.
+func lease(ttl time.Duration) []tenure.Option {
+	return []tenure.Option{tenure.WithTTL(ttl), tenure.WithDrain(min(ttl/50, 100*time.Millisecond))}
+}
+
+// steady are the options of candidates whose terms no pause of a busy machine ends, and which renew often all the same.
+func steady() []tenure.Option {
+	return append(lease(longTTL), tenure.WithRenewInterval(200*time.Millisecond))
+}
+
+func newCrew(t testing.TB, options []tenure.Option, stores ...tenure.Store) *crew {
 	t.Helper()
 	m := &crew{t: t}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -42,8 +57,7 @@ func newCrew(t testing.TB, ttl time.Duration, stores ...tenure.Store) *crew {
 		m.check()
 	})
 	for i, s := range stores {
-		c, err := tenure.New(s, "billing", tenure.WithID(string(rune('a'+i))), tenure.WithTTL(ttl),
-			tenure.WithDrain(min(ttl/50, 100*time.Millisecond))) // which passes before every release, since the tests ask who leads
+		c, err := tenure.New(s, "billing", append(slices.Clone(options), tenure.WithID(string(rune('a'+i))))...)
 		must(t, err)
 		m.candidates = append(m.candidates, c)
 		running.Go(func() {
@@ -118,7 +132,7 @@ func (m *crew) leader() (who int, token uint64) {
 // after waits for a leader in a term above the token.
 func (m *crew) after(token uint64) (who int, now uint64) {
 	m.t.Helper()
-	await(m.t, fmt.Sprintf("somebody leads after term %d", token), func() bool {
+	storetest.Eventually(m.t, fmt.Sprintf("somebody leads after term %d", token), func() bool {
 		for i, c := range m.candidates {
 			if term, ok := c.Term(); ok && term.Token > token {
 				who, now = i, term.Token
@@ -133,7 +147,7 @@ func (m *crew) after(token uint64) (who int, now uint64) {
 // ended waits for the end of a term and returns what is recorded of it.
 func (m *crew) ended(token uint64) (ended stay) {
 	m.t.Helper()
-	await(m.t, fmt.Sprintf("term %d ends", token), func() bool {
+	storetest.Eventually(m.t, fmt.Sprintf("term %d ends", token), func() bool {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		for _, s := range m.stays {
@@ -159,7 +173,7 @@ func (m *crew) revoked(token uint64) {
 func (m *crew) keeps(who int, token uint64, d time.Duration) {
 	m.t.Helper()
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if !leads(m.candidates[who], token) {
+		if term, leads := m.candidates[who].Term(); !leads || term.Token != token {
 			m.t.Fatalf("candidate %d lost term %d: %+v", who, token, m.candidates[who].Status())
 		}
 	}

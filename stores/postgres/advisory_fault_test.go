@@ -10,18 +10,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
-
-// longTTL is that of terms which have to end by something else than the clock or a renewal that fails.
-const longTTL = 10 * time.Minute
 
 func TestAdvisoryBackendTerminated(t *testing.T) {
 	url := server(t)
 	a, b := openLocked(t, url, seldom()), openLocked(t, url, seldom())
 	admin := openPool(t, url)
-	m := newCrew(t, longTTL, a, b)
+	m := newCrew(t, lease(longTTL), a, b)
 	for range 3 {
 		_, token := m.leader()
 		exec(t, admin, "SELECT pg_terminate_backend($1)", backendOfLeader(t, a, admin))
@@ -33,7 +34,7 @@ func TestAdvisoryBackendTerminated(t *testing.T) {
 func TestAdvisoryConnectionCut(t *testing.T) {
 	url := server(t)
 	proxy, through := openProxy(t, url)
-	m := newCrew(t, longTTL, openLocked(t, through, seldom()), openLocked(t, url, seldom()))
+	m := newCrew(t, lease(longTTL), openLocked(t, through, seldom()), openLocked(t, url, seldom()))
 	_, token := m.leader()
 	proxy.Cut()
 	m.revoked(token)
@@ -46,10 +47,10 @@ func TestAdvisoryHalfOpenConnection(t *testing.T) {
 	t.Parallel()
 	url := server(t)
 	proxy, through := openProxy(t, url)
-	fast := WithValidation(50*time.Millisecond, 300*time.Millisecond)
+	fast := WithValidation(50*time.Millisecond, 3*time.Second) // well before the end of the lease
 	a, b := openLocked(t, through, fast), openLocked(t, url)
 	admin := openPool(t, url)
-	m := newCrew(t, 4*time.Second, a, b)
+	m := newCrew(t, lease(10*time.Second), a, b)
 	_, token := m.leader()
 	zombie := backendOfLeader(t, a, admin)
 	proxy.Hold()
@@ -71,11 +72,11 @@ func TestAdvisoryHalfOpenConnection(t *testing.T) {
 func TestAdvisoryServerFrozenAndResumed(t *testing.T) {
 	t.Parallel()
 	pg := testserver.StartPostgres(t)
-	m := newCrew(t, shortTTL, openLocked(t, pg.URL()), openLocked(t, pg.URL()))
+	m := newCrew(t, lease(fleet.TTL), openLocked(t, pg.URL()), openLocked(t, pg.URL()))
 	_, token := m.leader()
 	pg.Freeze()
 	m.ended(token)
-	time.Sleep(shortTTL / 2) // nobody may lead meanwhile, which the crew's records show
+	time.Sleep(time.Second) // nobody may lead meanwhile, which the crew's records show
 	pg.Thaw()
 	m.after(token)
 }
@@ -84,7 +85,7 @@ func TestAdvisoryServerKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	pg := testserver.StartPostgres(t)
 	a := openLocked(t, pg.URL(), seldom())
-	m := newCrew(t, 4*time.Second, a, openLocked(t, pg.URL(), seldom()))
+	m := newCrew(t, lease(8*time.Second), a, openLocked(t, pg.URL(), seldom()))
 	_, token := m.leader()
 	pg.Kill()
 	m.revoked(token)
@@ -99,7 +100,7 @@ func TestAdvisoryStandbyPromoted(t *testing.T) {
 	t.Parallel()
 	primary, standby, url := startPair(t)
 	a := openLocked(t, url, seldom())
-	m := newCrew(t, 4*time.Second, a, openLocked(t, url, seldom()))
+	m := newCrew(t, lease(8*time.Second), a, openLocked(t, url, seldom()))
 	_, token := m.leader()
 	primary.Kill()
 	m.revoked(token)
@@ -120,10 +121,10 @@ func TestAdvisoryReplyToABidLost(t *testing.T) {
 	a := openLocked(t, through)
 	admin := openPool(t, url)
 	lost := proxy.LoseReply(bids)
-	m := newCrew(t, longTTL, a)
+	m := newCrew(t, lease(longTTL), a)
 	<-lost
 	var token uint64
-	await(t, "a leader holds the lock", func() bool {
+	storetest.Eventually(t, "a leader holds the lock", func() bool {
 		_, token = m.leader()
 		return len(lockHolders(t, a, admin, "billing")) == 1
 	})
@@ -136,7 +137,7 @@ func TestAdvisoryReplyToABidLost(t *testing.T) {
 func TestAdvisoryReplyToARenewalLost(t *testing.T) {
 	url := server(t)
 	proxy, through := openProxy(t, url)
-	m := newCrew(t, 4*time.Second, openLocked(t, through+"&default_query_exec_mode=exec", seldom()), openLocked(t, url))
+	m := newCrew(t, steady(), openLocked(t, through+"&default_query_exec_mode=exec", seldom()), openLocked(t, url))
 	_, token := m.leader()
 	<-proxy.LoseReply(updates)
 	m.revoked(token)
@@ -159,15 +160,15 @@ func TestAdvisoryServerClockMoves(t *testing.T) {
 		"LD_PRELOAD=" + libraries[0], "FAKETIME_TIMESTAMP_FILE=" + clock, "FAKETIME_NO_CACHE=1", "DONT_FAKE_MONOTONIC=1",
 	})
 	admin := openPool(t, pg.URL())
-	m := newCrew(t, shortTTL, openLocked(t, pg.URL()), openLocked(t, pg.URL()))
+	m := newCrew(t, steady(), openLocked(t, pg.URL()), openLocked(t, pg.URL()))
 	who, token := m.leader()
 	for _, by := range []string{"+1h", "-1h", "+0"} {
 		set(by)
 		want, _ := time.ParseDuration(strings.Replace(by, "+0", "0s", 1))
-		await(t, "the server's clock has moved by "+by, func() bool {
+		storetest.Eventually(t, "the server's clock has moved by "+by, func() bool {
 			return time.Until(scalar[time.Time](t, admin, "SELECT clock_timestamp()")).Round(time.Hour) == want
 		})
-		m.keeps(who, token, shortTTL*3/2)
+		m.keeps(who, token, 2*time.Second)
 	}
 }
 
@@ -175,7 +176,7 @@ func TestAdvisoryServerClockMoves(t *testing.T) {
 func TestAdvisoryLockGoneFromItsSession(t *testing.T) {
 	url := server(t)
 	a := openLocked(t, url, WithValidation(20*time.Millisecond, 10*time.Second))
-	m := newCrew(t, longTTL, a)
+	m := newCrew(t, lease(longTTL), a)
 	_, token := m.leader()
 	onSession(t, a, "SELECT pg_advisory_unlock_all()")
 	m.revoked(token)
@@ -184,10 +185,10 @@ func TestAdvisoryLockGoneFromItsSession(t *testing.T) {
 
 func TestAdvisoryValidationWritesNothing(t *testing.T) {
 	a := openLocked(t, server(t), WithValidation(10*time.Millisecond, 10*time.Second))
-	swap(t, a, "billing", "", held(1))
+	storetest.Swap(t, a, "billing", "", held(1))
 	onSession(t, a, "SET default_transaction_read_only = on")
 	time.Sleep(300 * time.Millisecond) // some 30 validations
-	if got := load(t, a, "billing"); got.Revoked {
+	if got := storetest.Load(t, a, "billing"); got.Revoked {
 		t.Error("the lock is not validated in a read-only transaction")
 	}
 }
@@ -196,12 +197,12 @@ func TestAdvisoryValidationWritesNothing(t *testing.T) {
 func TestAdvisoryLeavesThePoolAlone(t *testing.T) {
 	url := server(t) + "&pool_max_conn_lifetime=1s&pool_health_check_period=100ms&pool_max_conns=2"
 	a, b := openLocked(t, url), openLocked(t, url)
-	m := newCrew(t, 4*time.Second, a, b)
+	m := newCrew(t, steady(), a, b)
 	who, token := m.leader()
 	pool := a.table.pool
 	before := pool.Stat().MaxLifetimeDestroyCount()
-	await(t, "the pool's connections are replaced", func() bool {
-		load(t, a, "billing")
+	storetest.Eventually(t, "the pool's connections are replaced", func() bool {
+		storetest.Load(t, a, "billing")
 		return pool.Stat().MaxLifetimeDestroyCount() >= before+3
 	})
 	m.keeps(who, token, 100*time.Millisecond)
@@ -232,6 +233,21 @@ func onSession(t testing.TB, a *Advisory, sql string) {
 	must(t, err)
 }
 
+// giveUp lets a caller of a write give up once it waits for a lock.
+func giveUp(t testing.TB, a *Advisory, admin *pgxpool.Pool, old tenure.Version, record tenure.Record) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := a.CompareAndSwap(ctx, "billing", old, record)
+		done <- err
+	}()
+	awaitBlocked(t, admin)
+	cancel()
+	return <-done
+}
+
 // A caller who gives up costs a renewal, and not the lock.
 func TestAdvisoryImpatientCaller(t *testing.T) {
 	url := server(t)
@@ -244,14 +260,12 @@ func TestAdvisoryImpatientCaller(t *testing.T) {
 	exec(t, tx, "SELECT FROM tenure WHERE election = 'billing' FOR UPDATE")
 	record := now.Record
 	record.Renewals++
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(100*time.Millisecond, cancel)
-	if _, err := a.CompareAndSwap(ctx, "billing", now.Version, record); !errors.Is(err, context.Canceled) {
+	if err := giveUp(t, a, admin, now.Version, record); !errors.Is(err, context.Canceled) {
 		t.Errorf("a renewal whose caller gave up returned %v", err)
 	}
 	must(t, tx.Rollback(t.Context()))
-	await(t, "the renewal lands all the same", func() bool { return load(t, a, "billing").Record.Renewals == record.Renewals })
-	if load(t, a, "billing").Revoked || len(lockHolders(t, a, admin, "billing")) != 1 {
+	storetest.Eventually(t, "the renewal lands all the same", func() bool { return storetest.Load(t, a, "billing").Record.Renewals == record.Renewals })
+	if storetest.Load(t, a, "billing").Revoked || len(lockHolders(t, a, admin, "billing")) != 1 {
 		t.Error("the lock is lost")
 	}
 }
@@ -263,7 +277,7 @@ func TestAdvisoryHerd(t *testing.T) {
 	for range 8 {
 		stores = append(stores, openLocked(t, url+"&pool_max_conns=2"))
 	}
-	m := newCrew(t, 10*time.Second, stores...)
+	m := newCrew(t, lease(longTTL), stores...)
 	_, token := m.leader()
 	for range 5 {
 		who, _ := m.leader()

@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 // take begins a term.
@@ -88,8 +90,8 @@ func TestForeignHolderKeepsEverybodyOut(t *testing.T) {
 	for kind, lock := range map[string]string{"an exclusive": "pg_advisory_lock", "a shared": "pg_advisory_lock_shared"} {
 		election := "billing " + kind
 		// A leader that is long gone does not make the holder a zombie.
-		old := swap(t, a.table, election, "", leaderOf(1, "dead", 20*time.Millisecond))
-		load(t, a, election)
+		old := storetest.Swap(t, a.table, election, "", leaderOf(1, "dead", 20*time.Millisecond))
+		storetest.Load(t, a, election)
 		time.Sleep(40 * time.Millisecond)
 		other := plain(t, url)
 		exec(t, other, "SELECT "+lock+"($1)", a.LockID(election))
@@ -99,7 +101,7 @@ func TestForeignHolderKeepsEverybodyOut(t *testing.T) {
 				t.Fatalf("%s lock: a bid returned %v, want ErrNotApplied and how long to wait", kind, err)
 			}
 		}
-		if got := load(t, a, election); got.Version != old.Version {
+		if got := storetest.Load(t, a, election); got.Version != old.Version {
 			t.Errorf("%s lock: the row was written without the lock", kind)
 		}
 		must(t, other.Ping(t.Context()))
@@ -117,17 +119,17 @@ func TestForeignHolderLeadsToNoLeader(t *testing.T) {
 	a := openLocked(t, url, WithValidation(50*time.Millisecond, 10*time.Second))
 	other := plain(t, url)
 	exec(t, other, "SELECT pg_advisory_lock($1)", a.LockID("billing"))
-	c, err := tenure.New(a, "billing", tenure.WithTTL(shortTTL))
+	c, err := tenure.New(a, "billing", tenure.WithTTL(fleet.TTL))
 	must(t, err)
 	must(t, c.Start(t.Context()))
 	defer c.Stop(context.Background())
-	for end := time.Now().Add(2 * shortTTL); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * fleet.TTL); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if c.IsLeader() {
 			t.Fatal("somebody leads while another program has the lock")
 		}
 	}
 	exec(t, other, "SELECT pg_advisory_unlock_all()")
-	await(t, "the candidate leads once the lock is free", c.IsLeader)
+	storetest.Eventually(t, "the candidate leads once the lock is free", c.IsLeader)
 }
 
 // The same number is another lock in another database, and as two halves.
@@ -148,7 +150,7 @@ func TestAcquireIsAllOrNothing(t *testing.T) {
 	url := server(t)
 	a := openLocked(t, url)
 	admin := openPool(t, url)
-	old := swap(t, a.table, "billing", "", vacated(leaderOf(1, "one", time.Minute)))
+	old := storetest.Swap(t, a.table, "billing", "", vacated(leaderOf(1, "one", time.Minute)))
 
 	other := plain(t, url)
 	exec(t, other, "SELECT pg_advisory_lock($1)", a.LockID("billing"))
@@ -156,12 +158,12 @@ func TestAcquireIsAllOrNothing(t *testing.T) {
 	must(t, err)
 	w := write{"billing", old.Version, leaderOf(2, "two", time.Minute)}
 	_, got, err := a.table.layout.take(t.Context(), conn, w, time.Second, a.LockID("billing"), true, "x")
-	if got || err != nil || load(t, a, "billing").Version != old.Version {
-		t.Errorf("without the lock: got it %t, %v, row written %t", got, err, load(t, a, "billing").Version != old.Version)
+	if got || err != nil || storetest.Load(t, a, "billing").Version != old.Version {
+		t.Errorf("without the lock: got it %t, %v, row written %t", got, err, storetest.Load(t, a, "billing").Version != old.Version)
 	}
 	exec(t, other, "SELECT pg_advisory_unlock_all()")
 
-	changed := swap(t, a.table, "billing", old.Version, vacated(leaderOf(1, "one", time.Minute)))
+	changed := storetest.Swap(t, a.table, "billing", old.Version, vacated(leaderOf(1, "one", time.Minute)))
 	_, got, err = a.table.layout.take(t.Context(), conn, w, time.Second, a.LockID("billing"), true, "x")
 	if !got || !errors.Is(err, tenure.ErrConflict) {
 		t.Errorf("from an old version: got the lock %t, %v", got, err)
@@ -176,15 +178,15 @@ func TestAcquireIsAllOrNothing(t *testing.T) {
 	tx, err := admin.Begin(t.Context())
 	must(t, err)
 	exec(t, tx, "SELECT FROM tenure WHERE election = 'billing' FOR UPDATE")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second) // a quarter of it is left when the wait is over
 	defer cancel()
 	_, err = a.CompareAndSwap(ctx, "billing", changed.Version, leaderOf(2, "two", time.Minute))
 	if !errors.Is(err, tenure.ErrNotApplied) {
 		t.Errorf("a bid for a row that is locked returned %v, want ErrNotApplied", err)
 	}
 	must(t, tx.Rollback(t.Context()))
-	await(t, "the lock is free after a bid that failed", func() bool { return len(lockHolders(t, a, admin, "billing")) == 0 })
-	if got := load(t, a, "billing"); got.Version != changed.Version {
+	storetest.Eventually(t, "the lock is free after a bid that failed", func() bool { return len(lockHolders(t, a, admin, "billing")) == 0 })
+	if got := storetest.Load(t, a, "billing"); got.Version != changed.Version {
 		t.Error("a bid that failed has written the row")
 	}
 }
@@ -199,13 +201,13 @@ func TestReleaseFreesTheLockBeforeItIsTold(t *testing.T) {
 	listener := plain(t, url)
 	exec(t, listener, "LISTEN "+pgx.Identifier{a.table.layout.channel}.Sanitize())
 	for round := range uint64(30) {
-		now := load(t, a, "billing")
+		now := storetest.Load(t, a, "billing")
 		done := make(chan error, 1)
 		go func() {
 			_, err := take(a, "billing", now.Version, vacated(now.Record))
 			done <- err
 		}()
-		for vacant := false; !vacant; vacant = load(t, a, "billing").Record.Vacant() {
+		for vacant := false; !vacant; vacant = storetest.Load(t, a, "billing").Record.Vacant() {
 			_, err := listener.WaitForNotification(t.Context())
 			must(t, err)
 		}
@@ -213,7 +215,7 @@ func TestReleaseFreesTheLockBeforeItIsTold(t *testing.T) {
 			t.Fatalf("round %d: told of the release, the lock is held by %v", round, all)
 		}
 		must(t, <-done)
-		_, err := take(a, "billing", load(t, a, "billing").Version, leaderOf(round+2, "one", time.Minute))
+		_, err := take(a, "billing", storetest.Load(t, a, "billing").Version, leaderOf(round+2, "one", time.Minute))
 		must(t, err)
 	}
 }
@@ -229,10 +231,10 @@ func zombie(t testing.TB, a *Advisory, url, election, session string) *pgx.Conn 
 func TestZombieHolderIsEvicted(t *testing.T) {
 	url := server(t)
 	a := openLocked(t, url)
-	const ttl = 300 * time.Millisecond
-	old := swap(t, a.table, "billing", "", leaderOf(1, "dead", ttl))
+	const ttl = 3 * time.Second
+	old := storetest.Swap(t, a.table, "billing", "", leaderOf(1, "dead", ttl))
 	conn := zombie(t, a, url, "billing", "dead")
-	load(t, a, "billing")
+	storetest.Load(t, a, "billing")
 	if _, err := take(a, "billing", old.Version, leaderOf(2, "one", time.Minute)); !errors.Is(err, tenure.ErrNotApplied) {
 		t.Errorf("during the lease a bid returned %v, want ErrNotApplied", err)
 	}
@@ -249,10 +251,10 @@ func TestZombieHolderIsEvicted(t *testing.T) {
 func TestZombieBidderIsEvicted(t *testing.T) {
 	url := server(t)
 	a := openLocked(t, url)
-	old := swap(t, a.table, "billing", "", vacated(leaderOf(1, "dead", time.Hour)))
+	old := storetest.Swap(t, a.table, "billing", "", vacated(leaderOf(1, "dead", time.Hour)))
 	conn := zombie(t, a, url, "billing", "other")
 	began := time.Now()
-	await(t, "the zombie is evicted", func() bool {
+	storetest.Eventually(t, "the zombie is evicted", func() bool {
 		_, err := take(a, "billing", old.Version, leaderOf(2, "one", time.Minute))
 		if err != nil && !errors.Is(err, tenure.ErrNotApplied) {
 			t.Fatal(err)
@@ -271,7 +273,7 @@ func TestZombieBidderIsEvicted(t *testing.T) {
 func TestOwnZombieIsEvictedAtOnce(t *testing.T) {
 	url := server(t)
 	a := openLocked(t, url)
-	old := swap(t, a.table, "billing", "", leaderOf(1, "one", time.Hour))
+	old := storetest.Swap(t, a.table, "billing", "", leaderOf(1, "one", time.Hour))
 	zombie(t, a, url, "billing", "one")
 	_, err := take(a, "billing", old.Version, leaderOf(2, "one", time.Hour))
 	must(t, err)
@@ -285,7 +287,7 @@ func TestLivingLeaderIsNotEvicted(t *testing.T) {
 	now, err := take(a, "billing", "", leaderOf(1, "one", ttl))
 	must(t, err)
 	for end := time.Now().Add(2 * ttl); time.Now().Before(end); {
-		seen := load(t, b, "billing")
+		seen := storetest.Load(t, b, "billing")
 		if _, err := take(b, "billing", seen.Version, leaderOf(2, "two", ttl)); err == nil {
 			t.Fatal("another bid took the place of a living leader")
 		}
@@ -321,9 +323,9 @@ func TestEvictionRefusedForLackOfRights(t *testing.T) {
 	must(t, err)
 	defer a.Close()
 	const ttl = 20 * time.Millisecond
-	old := swap(t, owner.table, "billing", "", leaderOf(1, "dead", ttl))
+	old := storetest.Swap(t, owner.table, "billing", "", leaderOf(1, "dead", ttl))
 	conn := zombie(t, a, other, "billing", "dead")
-	load(t, a, "billing")
+	storetest.Load(t, a, "billing")
 	time.Sleep(2 * ttl)
 	_, err = take(a, "billing", old.Version, leaderOf(2, "one", time.Minute))
 	if !errors.Is(err, tenure.ErrNotApplied) || errors.Is(err, tenure.ErrPermanent) || tenure.RetryAfter(err) == 0 {
@@ -344,8 +346,8 @@ func TestLockEndsWithTheLease(t *testing.T) {
 	admin := openPool(t, url)
 	_, err := take(a, "billing", "", leaderOf(1, "one", 300*time.Millisecond))
 	must(t, err)
-	await(t, "the lock is free", func() bool { return len(lockHolders(t, a, admin, "billing")) == 0 })
-	if !load(t, a, "billing").Revoked {
+	storetest.Eventually(t, "the lock is free", func() bool { return len(lockHolders(t, a, admin, "billing")) == 0 })
+	if !storetest.Load(t, a, "billing").Revoked {
 		t.Error("the term is not revoked")
 	}
 }
@@ -369,7 +371,7 @@ func TestTermWithoutItsLockIsStillGivenBack(t *testing.T) {
 	must(t, err)
 	defer stop()
 	exec(t, admin, "SELECT pg_terminate_backend($1)", backendOfLeader(t, a, admin))
-	await(t, "the loss is pushed", func() bool {
+	storetest.Eventually(t, "the loss is pushed", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(told) > 0 && told[len(told)-1].Revoked && told[len(told)-1].Version == now.Version
@@ -379,7 +381,7 @@ func TestTermWithoutItsLockIsStillGivenBack(t *testing.T) {
 		record.Renewals++
 		now, err = take(a, "billing", now.Version, record)
 		must(t, err)
-		if !now.Revoked || !load(t, a, "billing").Revoked {
+		if !now.Revoked || !storetest.Load(t, a, "billing").Revoked {
 			t.Error("a later state of the term is not revoked")
 		}
 	}
@@ -456,7 +458,7 @@ func TestCollidingLockIDs(t *testing.T) {
 	if _, err := take(a, "reports", "", leaderOf(1, "one", time.Minute)); !errors.Is(err, tenure.ErrPermanent) {
 		t.Errorf("in the same process, the ID of another election: %v, want ErrPermanent", err)
 	}
-	if load(t, a, "invoices").Exists() || load(t, a, "reports").Exists() {
+	if storetest.Load(t, a, "invoices").Exists() || storetest.Load(t, a, "reports").Exists() {
 		t.Error("a bid with the ID of another election was written")
 	}
 }
@@ -506,20 +508,18 @@ func TestBidOfAnImpatientCaller(t *testing.T) {
 	url := server(t)
 	a := openLocked(t, url)
 	admin := openPool(t, url)
-	old := swap(t, a.table, "billing", "", vacated(leaderOf(1, "one", time.Minute)))
+	old := storetest.Swap(t, a.table, "billing", "", vacated(leaderOf(1, "one", time.Minute)))
 	tx, err := admin.Begin(t.Context())
 	must(t, err)
 	exec(t, tx, "SELECT FROM tenure WHERE election = 'billing' FOR UPDATE")
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(200*time.Millisecond, cancel)
-	_, err = a.CompareAndSwap(ctx, "billing", old.Version, leaderOf(2, "two", time.Minute))
+	err = giveUp(t, a, admin, old.Version, leaderOf(2, "two", time.Minute))
 	if !errors.Is(err, context.Canceled) || isKnown(err) {
 		t.Errorf("a bid whose caller gave up returned %v", err)
 	}
 	must(t, tx.Rollback(t.Context()))
-	await(t, "the bid lands", func() bool { return load(t, a, "billing").Record.Token == 2 })
-	await(t, "the store has heard of it", func() bool { s, _ := a.holding("billing", term{}); return s != nil })
-	if load(t, a, "billing").Revoked || len(lockHolders(t, a, admin, "billing")) != 1 {
+	storetest.Eventually(t, "the bid lands", func() bool { return storetest.Load(t, a, "billing").Record.Token == 2 })
+	storetest.Eventually(t, "the store has heard of it", func() bool { s, _ := a.holding("billing", term{}); return s != nil })
+	if storetest.Load(t, a, "billing").Revoked || len(lockHolders(t, a, admin, "billing")) != 1 {
 		t.Error("the term has no lock")
 	}
 }
@@ -528,8 +528,8 @@ func TestBidOfAnImpatientCaller(t *testing.T) {
 func TestSlowBidDoesNotEvictAFasterOne(t *testing.T) {
 	url := server(t)
 	a, b := openLocked(t, url), openLocked(t, url)
-	old := swap(t, a.table, "billing", "", vacated(leaderOf(1, "one", time.Minute)))
-	seen := load(t, b, "billing")
+	old := storetest.Swap(t, a.table, "billing", "", vacated(leaderOf(1, "one", time.Minute)))
+	seen := storetest.Load(t, b, "billing")
 	_, err := take(a, "billing", old.Version, leaderOf(2, "one", time.Minute))
 	must(t, err)
 	h := lockHolders(t, a, a.table.pool, "billing")[0]
@@ -539,7 +539,7 @@ func TestSlowBidDoesNotEvictAFasterOne(t *testing.T) {
 	if err := slow.clear(t.Context(), true); !errors.Is(err, tenure.ErrConflict) {
 		t.Errorf("the slow bid returned %v, want ErrConflict", err)
 	}
-	if len(lockHolders(t, a, a.table.pool, "billing")) != 1 || load(t, a, "billing").Revoked {
+	if len(lockHolders(t, a, a.table.pool, "billing")) != 1 || storetest.Load(t, a, "billing").Revoked {
 		t.Error("the faster one lost its lock")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -32,7 +34,7 @@ func TestAdvisoryRefusesPoolersThatShareSessions(t *testing.T) {
 			a, err := NewAdvisory(openPool(t, through))
 			must(t, err)
 			defer a.Close()
-			c, err := tenure.New(a, "billing", tenure.WithTTL(shortTTL))
+			c, err := tenure.New(a, "billing", tenure.WithTTL(fleet.TTL))
 			must(t, err)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
@@ -43,7 +45,7 @@ func TestAdvisoryRefusesPoolersThatShareSessions(t *testing.T) {
 			if !errors.Is(err, tenure.ErrPermanent) || !strings.Contains(err.Error(), "pooler") {
 				t.Errorf("Run returned %v, want ErrPermanent and why", err)
 			}
-			if load(t, direct, "billing").Exists() {
+			if storetest.Load(t, direct, "billing").Exists() {
 				t.Error("a bid was written")
 			}
 			if n := len(lockHolders(t, direct, direct.table.pool, "billing")); n != 0 {
@@ -103,7 +105,7 @@ func TestAdvisoryNoticesAPoolerLater(t *testing.T) {
 	must(t, err)
 	defer tx.Rollback(context.Background())
 	exec(t, tx, "SELECT 1")
-	await(t, "the loss of the session is noticed", func() bool { return load(t, a, "billing").Revoked })
+	storetest.Eventually(t, "the loss of the session is noticed", func() bool { return storetest.Load(t, a, "billing").Revoked })
 }
 
 func TestAdvisoryBehindASessionPooler(t *testing.T) {
@@ -115,7 +117,7 @@ func TestAdvisoryBehindASessionPooler(t *testing.T) {
 	defer a.Close()
 	b := openLocked(t, through)
 	admin := openPool(t, url)
-	m := newCrew(t, 4*time.Second, a, b)
+	m := newCrew(t, steady(), a, b)
 	who, token := m.leader()
 	if n := len(lockHolders(t, a, admin, "billing")); n != 1 {
 		t.Errorf("%d sessions hold the lock, want one", n)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 // BenchmarkWrite compares a renewal, not pushed and pushed, with the least that a server can do for a durable write: an
@@ -101,7 +102,7 @@ type renewer struct {
 
 func newRenewer(t testing.TB, s *Store, election string) *renewer {
 	t.Helper()
-	return &renewer{s, election, swap(t, s, election, "", held(1))}
+	return &renewer{s, election, storetest.Swap(t, s, election, "", held(1))}
 }
 
 func (r *renewer) renew() (err error) {
@@ -142,16 +143,16 @@ SELECT 'e' || i, 1, 'node-a', '4f1d', '10 s' FROM generate_series(1, $1::int) AS
 func BenchmarkPush(b *testing.B) {
 	url := server(b)
 	writer, s := openStore(b, url), openStore(b, url)
-	current := swap(b, writer, "billing", "", held(1))
+	current := storetest.Swap(b, writer, "billing", "", held(1))
 	told := make(chan tenure.Version, 100)
 	stop, err := s.Watch(b.Context(), "billing", func(snapshot tenure.Snapshot, _ error) { told <- snapshot.Version })
 	must(b, err)
 	defer stop()
-	await(b, "notifications arrive", s.hub.hears)
+	storetest.Eventually(b, "notifications arrive", s.hub.hears)
 	time.Sleep(100 * time.Millisecond) // the look that follows
 	b.ResetTimer()
 	for i := range b.N {
-		current = swap(b, writer, "billing", current.Version, held(uint64(i)+2))
+		current = storetest.Swap(b, writer, "billing", current.Version, held(uint64(i)+2))
 		for version := range told {
 			if version == current.Version {
 				break

@@ -11,58 +11,50 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
 func TestBackendTerminated(t *testing.T) {
 	url := server(t)
-	m := newTeam(t, openStore(t, url), openStore(t, url))
-	c, token := m.leader()
+	p, first := stand(t, openStore(t, url), openStore(t, url), fleet.Patient...)
 	admin := openPool(t, url)
+	const others = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+AND backend_type = 'client backend'`
 	for range 3 {
-		killed := scalar[int](t, admin, `SELECT count(pg_terminate_backend(pid))::int FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid()`)
-		if killed < 2 {
-			t.Fatalf("%d backends were terminated, want those of two stores", killed)
-		}
-		m.keeps(c, token, shortTTL/2)
+		storetest.Eventually(t, "two stores are connected", func() bool {
+			return scalar[int](t, admin, `SELECT count(*)::int `+others) >= 2
+		})
+		exec(t, admin, `SELECT pg_terminate_backend(pid) `+others)
+		p.Renewed(first, 2)
 	}
-	m.handsOver(c, token)
+	p.handsOver(first)
 }
 
 func TestServerFrozenAndResumed(t *testing.T) {
 	t.Parallel()
 	pg := testserver.StartPostgres(t)
-	m := newTeam(t, openStore(t, pg.URL()), openStore(t, pg.URL()))
-	c, token := m.leader()
+	p, first := stand(t, openStore(t, pg.URL()), openStore(t, pg.URL()))
 	pg.Freeze()
-	m.await("the leader gives up while the server is frozen", func() bool { return !c.IsLeader() })
-	time.Sleep(shortTTL / 2) // nobody may lead meanwhile, which the guard sees
+	p.Over(first)
 	pg.Thaw()
-	next, higher := m.leader()
-	if higher <= token {
-		t.Errorf("term %d follows term %d", higher, token)
-	}
-	m.handsOver(next, higher)
+	p.handsOver(p.Await(first.Token))
 }
 
 func TestServerKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	pg := testserver.StartPostgres(t)
-	m := newTeam(t, openStore(t, pg.URL()), openStore(t, pg.URL()))
-	c, token := m.leader()
+	p, first := stand(t, openStore(t, pg.URL()), openStore(t, pg.URL()))
 	pg.Kill()
-	m.await("the leader gives up while there is no server", func() bool { return !c.IsLeader() })
+	p.Over(first)
 	pg.Start()
-	next, higher := m.leader()
-	if higher <= token {
-		t.Errorf("term %d follows term %d", higher, token)
-	}
-	m.handsOver(next, higher)
+	p.handsOver(p.Await(first.Token))
 }
 
 func TestServerRestartedWithinTheLease(t *testing.T) {
@@ -70,13 +62,13 @@ func TestServerRestartedWithinTheLease(t *testing.T) {
 	pg := testserver.StartPostgres(t)
 	s := openStore(t, pg.URL())
 	record := held(1)
-	current := swap(t, s, "billing", "", record)
+	current := storetest.Swap(t, s, "billing", "", record)
 	pg.Kill()
 	if _, err := s.CompareAndSwap(t.Context(), "billing", current.Version, record); err == nil {
 		t.Fatal("a write to a server that was killed succeeded")
 	}
 	pg.Start()
-	await(t, "the store works again", func() bool {
+	storetest.Eventually(t, "the store works again", func() bool {
 		got, err := s.Load(t.Context(), "billing")
 		return err == nil && got.Version == current.Version
 	})
@@ -101,7 +93,7 @@ func TestReplyLostAfterCommit(t *testing.T) {
 	proxy, url := openProxy(t, server(t))
 	s := openStore(t, url+"&default_query_exec_mode=exec")
 	record := held(1)
-	current := swap(t, s, "billing", "", record)
+	current := storetest.Swap(t, s, "billing", "", record)
 	lost := proxy.LoseReply(updates)
 	record.Renewals++
 	_, err := s.CompareAndSwap(t.Context(), "billing", current.Version, record)
@@ -114,7 +106,7 @@ func TestReplyLostAfterCommit(t *testing.T) {
 	if err == nil {
 		t.Error("the lost reply is no error")
 	}
-	if got := load(t, s, "billing"); got.Record.Renewals != record.Renewals {
+	if got := storetest.Load(t, s, "billing"); got.Record.Renewals != record.Renewals {
 		t.Errorf("the record is at renewal %d, want %d: the write was made", got.Record.Renewals, record.Renewals)
 	}
 }
@@ -123,58 +115,48 @@ func TestReplyLostAfterCommit(t *testing.T) {
 func TestLeaderSurvivesLostReplies(t *testing.T) {
 	url := server(t)
 	proxy, through := openProxy(t, url)
-	m := newTeam(t, openStore(t, through+"&default_query_exec_mode=exec"), openStore(t, url))
-	c, token := m.leader()
+	p, first := stand(t, openStore(t, through+"&default_query_exec_mode=exec"), openStore(t, url), fleet.Patient...)
 	for range 3 {
-		lost := proxy.LoseReply(updates)
-		m.await("a reply is lost", func() bool {
-			select {
-			case <-lost:
-				return true
-			default:
-				return false
-			}
-		})
-		m.keeps(c, token, shortTTL/2)
+		<-proxy.LoseReply(updates)
+		p.Renewed(first, 2)
 	}
+	p.Check()
 }
 
 // Story 12: a connection that stands open and carries nothing.
 func TestHalfOpenConnection(t *testing.T) {
 	url := server(t)
 	proxy, through := openProxy(t, url)
-	m := newTeam(t, openStore(t, through), openStore(t, url))
-	c, token := m.leader()
+	f := fleet.New(t)
+	f.Stand(openStore(t, through), "cut off")
+	first := f.Next()
+	f.Stand(openStore(t, url), "other", fleet.Patient...)
+	f.Known(first)
 	proxy.Hold()
-	m.await("the other candidate takes over", m.candidates[1].IsLeader)
-	if c.IsLeader() {
-		t.Error("the leader that is cut off still leads")
+	next := f.Next()
+	if next.Leader == first.Leader {
+		t.Errorf("%q leads again, cut off", next.Leader)
 	}
 	proxy.Release()
-	higher, _ := m.candidates[1].Term()
-	if higher.Token <= token {
-		t.Errorf("term %d follows term %d", higher.Token, token)
-	}
-	m.handsOver(m.candidates[1], higher.Token)
+	f.Known(next) // by the leader of before too
+	f.Renewed(next, 10)
+	f.Check()
 }
 
 // Story 11: the pool recycles connections under the leader, who holds nothing in them.
 func TestPoolReplacesItsConnectionsEverySecond(t *testing.T) {
 	url := server(t) + "&pool_max_conn_lifetime=1s&pool_health_check_period=200ms"
 	one, two := openStore(t, url), openStore(t, url)
-	m := newTeam(t, one, two)
-	c, token := m.leader()
+	p, first := stand(t, one, two, fleet.Patient...)
 	before := one.pool.Stat().MaxLifetimeDestroyCount()
-	m.await("connections are replaced", func() bool {
+	storetest.Eventually(t, "connections are replaced", func() bool {
 		return one.pool.Stat().MaxLifetimeDestroyCount() >= before+3
 	})
-	if !leads(c, token) {
-		t.Errorf("the leader lost its term: %+v", c.Status())
-	}
+	p.Renewed(first, 2)
 	if n := one.hub.sessions.Load(); n != 1 {
 		t.Errorf("the watching connection was made %d times, want once: it is none of the pool's", n)
 	}
-	m.handsOver(c, token)
+	p.handsOver(first)
 }
 
 // startPair starts a primary and a synchronous standby, and returns the URL of both.
@@ -192,19 +174,11 @@ func startPair(t *testing.T) (primary, standby *testserver.Postgres, url string)
 func TestStandbyPromotedAfterThePrimaryDied(t *testing.T) {
 	t.Parallel()
 	primary, standby, url := startPair(t)
-	m := newTeam(t, openStore(t, url), openStore(t, url))
-	_, token := m.leader()
+	p, first := stand(t, openStore(t, url), openStore(t, url), fleet.Patient...)
 	primary.Kill()
 	standby.Promote(t)
-	await(t, "a candidate leads with the promoted standby", func() bool {
-		return scalar[int](t, openPool(t, standby.URL()), `SELECT count(*)::int FROM tenure WHERE leader <> ''
-AND renewed_at > clock_timestamp() - interval '500 ms'`) == 1
-	})
-	c, now := m.leader()
-	if now < token {
-		t.Errorf("term %d follows term %d", now, token)
-	}
-	m.handsOver(c, now)
+	p.Renewed(first, 2) // of which one may have been written before
+	p.handsOver(first)
 }
 
 // Story 13: the old primary stays up and takes no writes any more: connections to it work, and are of no use.
@@ -212,7 +186,7 @@ func TestStandbyPromotedBesideThePrimary(t *testing.T) {
 	t.Parallel()
 	primary, standby, url := startPair(t)
 	s := openStore(t, url)
-	current := swap(t, s, "billing", "", held(1))
+	current := storetest.Swap(t, s, "billing", "", held(1))
 	fill := s.pool.Stat().MaxConns()
 	var conns []*pgxpool.Conn
 	for range fill { // every connection of the pool leads to the old primary
@@ -227,8 +201,11 @@ func TestStandbyPromotedBesideThePrimary(t *testing.T) {
 	old := openPool(t, primary.URL())
 	exec(t, old, "ALTER SYSTEM SET default_transaction_read_only = on")
 	exec(t, old, "SELECT pg_reload_conf()")
-	await(t, "the old primary takes no writes", func() bool {
-		return scalar[string](t, openPool(t, primary.URL()), "SHOW default_transaction_read_only") == "on"
+	storetest.Eventually(t, "the old primary takes no writes", func() bool {
+		conn, err := pgx.Connect(t.Context(), primary.URL())
+		must(t, err)
+		defer conn.Close(context.Background())
+		return scalar[string](t, conn, "SHOW default_transaction_read_only") == "on"
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -236,7 +213,7 @@ func TestStandbyPromotedBesideThePrimary(t *testing.T) {
 	record.Renewals++
 	written, err := s.CompareAndSwap(ctx, "billing", current.Version, record)
 	must(t, err)
-	if got := load(t, newTestStore(t, openPool(t, standby.URL())), "billing"); got.Version != written.Version {
+	if got := storetest.Load(t, newTestStore(t, openPool(t, standby.URL())), "billing"); got.Version != written.Version {
 		t.Error("the write did not go to the new primary")
 	}
 }
@@ -244,9 +221,9 @@ func TestStandbyPromotedBesideThePrimary(t *testing.T) {
 func TestServerThatTakesNoWrites(t *testing.T) {
 	t.Parallel()
 	primary, standby, _ := startPair(t)
-	current := swap(t, openStore(t, primary.URL()), "billing", "", held(1))
+	current := storetest.Swap(t, openStore(t, primary.URL()), "billing", "", held(1))
 	s := newTestStore(t, openPool(t, standby.URL()))
-	await(t, "the standby has the record", func() bool {
+	storetest.Eventually(t, "the standby has the record", func() bool {
 		var count int
 		err := s.pool.QueryRow(t.Context(), "SELECT count(*)::int FROM tenure").Scan(&count)
 		return err == nil && count == 1
@@ -293,13 +270,13 @@ func TestServerClockMoves(t *testing.T) {
 	shift := func() time.Duration {
 		return time.Until(scalar[time.Time](t, admin, "SELECT clock_timestamp()")).Round(time.Hour)
 	}
-	m := newTeam(t, openStore(t, pg.URL()), openStore(t, pg.URL()))
-	c, token := m.leader()
+	p, first := stand(t, openStore(t, pg.URL()), openStore(t, pg.URL()), fleet.Patient...)
 	for _, by := range []string{"+1h", "-1h", "+0"} {
 		set(by)
 		want, _ := time.ParseDuration(strings.Replace(by, "+0", "0s", 1))
-		await(t, "the server's clock has moved by "+by, func() bool { return shift() == want })
-		m.keeps(c, token, shortTTL*3/2)
+		storetest.Eventually(t, "the server's clock has moved by "+by, func() bool { return shift() == want })
+		p.Stays(first, time.Second)
+		p.Renewed(first, 2)
 	}
-	m.handsOver(c, token)
+	p.handsOver(first)
 }

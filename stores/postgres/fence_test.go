@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 )
 
@@ -30,7 +31,7 @@ func newSite(t *testing.T) *site {
 	url := server(t)
 	s := &site{url: url, store: openStore(t, url), pool: openPool(t, url)}
 	exec(t, s.pool, "CREATE TABLE ledger (token bigint NOT NULL)")
-	s.now = swap(t, s.store, "e", "", held(1))
+	s.now = storetest.Swap(t, s.store, "e", "", held(1))
 	s.term = tenure.Term{Election: "e", Leader: "node-a", Token: 1}
 	return s
 }
@@ -47,12 +48,12 @@ func (s *site) begin(t *testing.T, isolation pgx.TxIsoLevel) pgx.Tx {
 	return tx
 }
 
-// fenced begins a transaction with a fence and an entry in the ledger.
+// fenced begins a transaction with an entry in the ledger and a fence, whose limit no further statement has to keep.
 func (s *site) fenced(t *testing.T, options ...Option) pgx.Tx {
 	t.Helper()
 	tx := s.begin(t, pgx.ReadCommitted)
-	must(t, Fence(context.Background(), tx, s.term, options...))
 	exec(t, tx, "INSERT INTO ledger VALUES ($1)", int64(s.term.Token))
+	must(t, Fence(context.Background(), tx, s.term, options...))
 	return tx
 }
 
@@ -97,16 +98,17 @@ func (s *site) takeOver() <-chan error {
 	return done
 }
 
-// awaitBlocked returns once a statement waits for a lock.
-func (s *site) awaitBlocked(t *testing.T) {
+// awaitBlocked returns once a statement in the database waits for a lock.
+func awaitBlocked(t testing.TB, pool *pgxpool.Pool) {
 	t.Helper()
 	const blocked = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
 		AND wait_event_type = 'Lock' AND state = 'active'`
-	for deadline := time.Now().Add(time.Minute); scalar[int](t, s.pool, blocked) == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("nothing waits for a lock")
-		}
-	}
+	storetest.Eventually(t, "a statement waits for a lock", func() bool { return scalar[int](t, pool, blocked) > 0 })
+}
+
+func (s *site) awaitBlocked(t *testing.T) {
+	t.Helper()
+	awaitBlocked(t, s.pool)
 }
 
 func (s *site) entries(t *testing.T) int {
@@ -184,7 +186,7 @@ func TestTakeOverWaitsForAFencedTransaction(t *testing.T) {
 	}
 	must(t, tx.Commit(context.Background()))
 	must(t, <-done)
-	if got := load(t, s.store, "e").Record; got.Token != 2 || s.entries(t) != 1 {
+	if got := storetest.Load(t, s.store, "e").Record; got.Token != 2 || s.entries(t) != 1 {
 		t.Errorf("token %d and %d entries, want 2 and 1", got.Token, s.entries(t))
 	}
 }
@@ -237,7 +239,7 @@ func TestFrozenLeadersTransactionDoesNotKeepTheSeat(t *testing.T) {
 
 func TestLongStatementDoesNotKeepTheSeat(t *testing.T) {
 	s := newSite(t)
-	tx := s.fenced(t, WithFenceLimit(300*time.Millisecond))
+	tx := s.fenced(t, WithFenceLimit(3*time.Second)) // the statement has to begin within it
 	working := make(chan error, 1)
 	go func() {
 		_, err := tx.Exec(context.Background(), "SELECT pg_sleep(60)")
@@ -257,7 +259,7 @@ func TestLongStatementDoesNotKeepTheSeat(t *testing.T) {
 func TestTakeOverIsNotAppliedWhileItWaits(t *testing.T) {
 	s := newSite(t)
 	tx := s.fenced(t, ample)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second) // a quarter of it is left when the wait is over
 	defer cancel()
 	if _, err := s.store.CompareAndSwap(ctx, "e", s.now.Version, s.next()); !errors.Is(err, tenure.ErrNotApplied) {
 		t.Errorf("%v, want ErrNotApplied", err)
@@ -285,7 +287,7 @@ func TestFenceInEachIsolationLevel(t *testing.T) {
 			s.awaitBlocked(t)
 			must(t, late.Commit(t.Context()))
 			must(t, <-done)
-			s.now = load(t, s.store, "e")
+			s.now = storetest.Load(t, s.store, "e")
 			s.term = tenure.Term{Election: "e", Leader: "node-b", Token: 2}
 
 			deposed := s.begin(t, level)
@@ -359,13 +361,13 @@ func TestFenceOfALeaderThatIsCutOff(t *testing.T) {
 	pool := openPool(t, url)
 	exec(t, pool, "CREATE TABLE ledger (token bigint NOT NULL)")
 
-	first := campaign(t, newTestStore(t, far), "node-a")
+	first := campaign(t, newTestStore(t, far), "node-a", 5*time.Second)
 	tx, err := far.Begin(t.Context())
 	must(t, err)
 	must(t, Fence(t.Context(), tx, first.Term()))
 	exec(t, tx, "INSERT INTO ledger VALUES ($1)", int64(first.Term().Token))
 	proxy.Hold()
-	second := campaign(t, near, "node-b")
+	second := campaign(t, near, "node-b", time.Minute)
 	if first.Term().Valid() {
 		t.Error("the leader that is cut off still trusts itself")
 	}
@@ -383,9 +385,9 @@ func TestFenceOfALeaderThatIsCutOff(t *testing.T) {
 }
 
 // campaign leads with a candidate of its own until the test ends.
-func campaign(t *testing.T, store tenure.Store, id string) *tenure.Leadership {
+func campaign(t *testing.T, store tenure.Store, id string, ttl time.Duration) *tenure.Leadership {
 	t.Helper()
-	c, err := tenure.New(store, "e", tenure.WithID(id), tenure.WithTTL(2*time.Second))
+	c, err := tenure.New(store, "e", tenure.WithID(id), tenure.WithTTL(ttl))
 	must(t, err)
 	l, err := c.Campaign(t.Context())
 	must(t, err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -50,13 +51,13 @@ func TestGuaranteeWithStandbys(t *testing.T) {
 	pg := testserver.StartPostgres(t)
 	s := openStore(t, pg.URL())
 	standby := pg.StartReplica(t, "second")
-	await(t, "the standby is connected", func() bool {
+	storetest.Eventually(t, "the standby is connected", func() bool {
 		return scalar[int](t, s.pool, "SELECT count(*)::int FROM pg_stat_replication") == 1
 	})
 	checkGuarantee(t, s, tenure.GradeUntilFailover, "1 standbys are fed asynchronously")
 	exec(t, s.pool, "ALTER SYSTEM SET synchronous_standby_names = 'second'")
 	exec(t, s.pool, "SELECT pg_reload_conf()")
-	await(t, "the standby is synchronous", func() bool {
+	storetest.Eventually(t, "the standby is synchronous", func() bool {
 		return scalar[string](t, s.pool, "SELECT sync_state FROM pg_stat_replication") == "sync"
 	})
 	checkGuarantee(t, newTestStore(t, openPool(t, pg.URL())), tenure.GradeExclusive, "synchronous standbys (second)")

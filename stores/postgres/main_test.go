@@ -110,22 +110,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func load(t testing.TB, s tenure.Store, election string) tenure.Snapshot {
-	t.Helper()
-	snapshot, err := s.Load(context.Background(), election)
-	must(t, err)
-	return snapshot
-}
-
-func swap(
-	t testing.TB, s tenure.Store, election string, old tenure.Version, record tenure.Record,
-) tenure.Snapshot {
-	t.Helper()
-	snapshot, err := s.CompareAndSwap(context.Background(), election, old, record)
-	must(t, err)
-	return snapshot
-}
-
 func held(token uint64) tenure.Record {
 	return tenure.Record{Token: token, Leader: "node-a", Session: "4f1d", TTL: 10 * time.Second, Renewals: 1}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 func TestManyMigrateAtOnce(t *testing.T) {
@@ -27,9 +28,9 @@ func TestManyMigrateAtOnce(t *testing.T) {
 	all.Wait()
 	must(t, errors.Join(errs...))
 	s := newTestStore(t, openPool(t, url), WithSchema("elections"))
-	swap(t, s, "billing", "", held(1))
+	storetest.Swap(t, s, "billing", "", held(1))
 	must(t, s.Migrate(t.Context()))
-	if !load(t, s, "billing").Exists() {
+	if !storetest.Load(t, s, "billing").Exists() {
 		t.Error("Migrate lost a record")
 	}
 }
@@ -55,7 +56,7 @@ func TestMigrationSQLMakesWhatMigrateDoes(t *testing.T) {
 	s := newTestStore(t, openPool(t, server(t)), options...)
 	exec(t, s.pool, sql, pgx.QueryExecModeSimpleProtocol)
 	must(t, s.Migrate(t.Context())) // finds everything there
-	swap(t, s, "billing", "", held(1))
+	storetest.Swap(t, s, "billing", "", held(1))
 	if strings.ContainsAny(strings.ReplaceAll(sql, "'{}'", ""), "{}") {
 		t.Errorf("a name is left open in:\n%s", sql)
 	}
@@ -66,10 +67,10 @@ func TestMigrationSQLMakesWhatMigrateDoes(t *testing.T) {
 
 func TestTablesOfALaterVersion(t *testing.T) {
 	s := openStore(t, server(t))
-	swap(t, s, "billing", "", held(1))
+	storetest.Swap(t, s, "billing", "", held(1))
 	exec(t, s.pool, `UPDATE tenure_state SET version = version + 1`)
 	must(t, s.Migrate(t.Context()))
-	load(t, s, "billing")
+	storetest.Load(t, s, "billing")
 	exec(t, s.pool, `UPDATE tenure_state SET readable_by = version`)
 	_, err := s.Load(t.Context(), "billing")
 	if migrating := s.Migrate(t.Context()); !errors.Is(err, tenure.ErrPermanent) || !errors.Is(migrating, tenure.ErrPermanent) {
@@ -168,7 +169,7 @@ func TestSQLOfTheReadme(t *testing.T) {
 	if run < 3 {
 		t.Fatalf("%d blocks were run", run)
 	}
-	if got := load(t, s, "billing").Record; got.Token != 1000 || got.Pause == nil {
+	if got := storetest.Load(t, s, "billing").Record; got.Token != 1000 || got.Pause == nil {
 		t.Errorf("the record that the README creates by hand is %+v", got)
 	}
 }

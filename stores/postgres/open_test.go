@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 func TestOpen(t *testing.T) {
 	url := server(t)
 	s, err := Open(t.Context(), url+"&schema=its+own&table=leases&mode=table&push=renewals&poll=250ms&migrate=true")
 	must(t, err)
-	swap(t, s, "billing", "", held(1))
+	storetest.Swap(t, s, "billing", "", held(1))
 	if n := scalar[int](t, openPool(t, url), `SELECT count(*)::int FROM "its own".leases`); n != 1 {
 		t.Errorf("the table that the URL names has %d rows, want 1", n)
 	}
@@ -39,7 +40,7 @@ func TestOpenWithTheEnvironment(t *testing.T) {
 	s, err := Open(t.Context(), "postgres://?migrate=true")
 	must(t, err)
 	defer s.Close()
-	swap(t, s, "billing", "", held(1))
+	storetest.Swap(t, s, "billing", "", held(1))
 	if n := scalar[int](t, openPool(t, url), `SELECT count(*)::int FROM tenure`); n != 1 {
 		t.Errorf("the table has %d rows, want 1", n)
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 	"github.com/tenure-go/tenure/tenuretest"
 )
@@ -24,15 +26,14 @@ func TestTransactionPooler(t *testing.T) {
 	openStore(t, url)
 	pooled := behind(t, url, "transaction")
 	s := newTestStore(t, openPool(t, pooled))
-	m := newTeam(t, s, newTestStore(t, openPool(t, pooled)))
-	c, token := m.leader()
-	await(t, "the store finds that notifications do not arrive", func() bool {
+	p, first := stand(t, s, newTestStore(t, openPool(t, pooled)), fleet.Patient...)
+	storetest.Eventually(t, "the store finds that notifications do not arrive", func() bool {
 		g, err := s.Guarantee(t.Context())
 		must(t, err)
 		return strings.Contains(strings.Join(g.Reasons, "\n"), "notifications do not arrive, as behind a pooler")
 	})
-	m.keeps(c, token, shortTTL*3/2)
-	m.handsOver(c, token)
+	p.Renewed(first, 10)
+	p.handsOver(first)
 }
 
 func TestConformanceBehindATransactionPooler(t *testing.T) {
@@ -51,11 +52,10 @@ func TestSessionPooler(t *testing.T) {
 	openStore(t, url)
 	pooled := behind(t, url, "session")
 	s := newTestStore(t, openPool(t, pooled))
-	m := newTeam(t, s, newTestStore(t, openPool(t, pooled)))
-	c, token := m.leader()
-	await(t, "notifications arrive", s.hub.hears)
+	p, first := stand(t, s, newTestStore(t, openPool(t, pooled)), fleet.Patient...)
+	storetest.Eventually(t, "notifications arrive", s.hub.hears)
 	if s.unprepared.Load() {
 		t.Error("the store gave up prepared statements")
 	}
-	m.handsOver(c, token)
+	p.handsOver(first)
 }

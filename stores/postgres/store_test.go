@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 // full returns a record in which every field has a value.
@@ -35,8 +36,8 @@ func TestEveryFieldIsStoredAsItIs(t *testing.T) {
 		}
 	}
 	s := openStore(t, server(t))
-	written := swap(t, s, "billing", "", want)
-	for what, got := range map[string]tenure.Snapshot{"returned": written, "loaded": load(t, s, "billing")} {
+	written := storetest.Swap(t, s, "billing", "", want)
+	for what, got := range map[string]tenure.Snapshot{"returned": written, "loaded": storetest.Load(t, s, "billing")} {
 		if !reflect.DeepEqual(got.Record, want) {
 			t.Errorf("%s record: %+v, want %+v", what, got.Record, want)
 		}
@@ -50,7 +51,7 @@ func TestColumnsAreReadable(t *testing.T) {
 	s := openStore(t, server(t))
 	record := full()
 	record.Pause, record.Forgotten = nil, false
-	swap(t, s, "billing", "", record)
+	storetest.Swap(t, s, "billing", "", record)
 	var election, leader, until, zone, to string
 	err := s.pool.QueryRow(t.Context(), `SELECT election, leader, (until - renewed_at)::text, metadata->>'zone', request->>'to'
 FROM tenure_leaders WHERE NOT overdue`).Scan(&election, &leader, &until, &zone, &to)
@@ -80,7 +81,7 @@ func TestWhatColumnsCannotHoldIsRefused(t *testing.T) {
 		if _, err := s.CompareAndSwap(t.Context(), name, "", record); !errors.Is(err, tenure.ErrPermanent) {
 			t.Errorf("%s: %v, want ErrPermanent", name, err)
 		}
-		if load(t, s, name).Exists() {
+		if storetest.Load(t, s, name).Exists() {
 			t.Errorf("%s: it was written", name)
 		}
 	}
@@ -88,7 +89,7 @@ func TestWhatColumnsCannotHoldIsRefused(t *testing.T) {
 
 func TestDamagedRowIsPermanent(t *testing.T) {
 	s := openStore(t, server(t))
-	swap(t, s, "billing", "", held(1))
+	storetest.Swap(t, s, "billing", "", held(1))
 	exec(t, s.pool, `UPDATE tenure SET metadata = '[1]'`)
 	if _, err := s.Load(t.Context(), "billing"); !errors.Is(err, tenure.ErrPermanent) ||
 		!strings.Contains(err.Error(), "metadata") {
@@ -99,7 +100,7 @@ func TestDamagedRowIsPermanent(t *testing.T) {
 // What a statement did not do for want of a lock is known, soon, and done later.
 func TestLockedRowDelaysAWriteAndDoesNotHangIt(t *testing.T) {
 	s := openStore(t, server(t))
-	current := swap(t, s, "billing", "", held(1))
+	current := storetest.Swap(t, s, "billing", "", held(1))
 	tx, err := s.pool.Begin(t.Context())
 	must(t, err)
 	defer tx.Rollback(context.Background())
@@ -107,9 +108,9 @@ func TestLockedRowDelaysAWriteAndDoesNotHangIt(t *testing.T) {
 
 	renewal := held(1)
 	renewal.Renewals++
-	current = swap(t, s, "billing", current.Version, renewal) // touches no key column
+	current = storetest.Swap(t, s, "billing", current.Version, renewal) // touches no key column
 
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second) // a quarter of it is left when the wait is over
 	defer cancel()
 	_, err = s.CompareAndSwap(ctx, "billing", current.Version, held(2))
 	if !errors.Is(err, tenure.ErrNotApplied) || ctx.Err() != nil {
@@ -119,7 +120,7 @@ func TestLockedRowDelaysAWriteAndDoesNotHangIt(t *testing.T) {
 		t.Errorf("the session keeps a lock timeout of %s", got)
 	}
 	must(t, tx.Rollback(context.Background()))
-	swap(t, s, "billing", current.Version, held(2))
+	storetest.Swap(t, s, "billing", current.Version, held(2))
 }
 
 func TestCompareAndSwapIsOneRoundTrip(t *testing.T) {
@@ -155,14 +156,14 @@ func (c counter) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row 
 func TestRenewalsAreHeapOnlyUpdates(t *testing.T) {
 	s := openStore(t, server(t))
 	record := held(1)
-	current := swap(t, s, "billing", "", record)
+	current := storetest.Swap(t, s, "billing", "", record)
 	const renewals = 500
 	for range renewals {
 		record.Renewals++
-		current = swap(t, s, "billing", current.Version, record)
+		current = storetest.Swap(t, s, "billing", current.Version, record)
 	}
 	var all, hot int
-	await(t, "the statistics have arrived", func() bool {
+	storetest.Eventually(t, "the statistics have arrived", func() bool {
 		must(t, s.pool.QueryRow(t.Context(),
 			`SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'tenure'`).Scan(&all, &hot))
 		return all == renewals
@@ -179,7 +180,7 @@ func TestTimesAreTheDatabases(t *testing.T) {
 	s := openStore(t, server(t))
 	record := held(1)
 	record.ElectedAt = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)
-	current := swap(t, s, "billing", "", record)
+	current := storetest.Swap(t, s, "billing", "", record)
 	at := func(column string) time.Time {
 		return scalar[time.Time](t, s.pool, `SELECT `+column+` FROM tenure`)
 	}
@@ -188,17 +189,17 @@ func TestTimesAreTheDatabases(t *testing.T) {
 		t.Errorf("elected %v seconds ago", age)
 	}
 	record.Request = &tenure.Request{Token: 1}
-	current = swap(t, s, "billing", current.Version, record)
+	current = storetest.Swap(t, s, "billing", current.Version, record)
 	if !at("renewed_at").Equal(renewed) || !at("changed_at").After(renewed) {
 		t.Error("a request must change changed_at and not renewed_at")
 	}
 	record.Renewals++
-	current = swap(t, s, "billing", current.Version, record)
+	current = storetest.Swap(t, s, "billing", current.Version, record)
 	if !at("elected_at").Equal(elected) || !at("renewed_at").After(renewed) {
 		t.Error("a renewal must change renewed_at and not elected_at")
 	}
 	record.Token++
-	swap(t, s, "billing", current.Version, record)
+	storetest.Swap(t, s, "billing", current.Version, record)
 	if !at("elected_at").After(elected) {
 		t.Error("a new term must change elected_at")
 	}
@@ -228,13 +229,13 @@ func TestQueryModes(t *testing.T) {
 	openStore(t, url)
 	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
 		s := newTestStore(t, openPool(t, url+"&default_query_exec_mode="+mode))
-		first := swap(t, s, mode, "", full())
-		swap(t, s, mode, first.Version, full())
-		if got := load(t, s, mode); !reflect.DeepEqual(got.Record, full()) {
+		first := storetest.Swap(t, s, mode, "", full())
+		storetest.Swap(t, s, mode, first.Version, full())
+		if got := storetest.Load(t, s, mode); !reflect.DeepEqual(got.Record, full()) {
 			t.Errorf("%s: the record is %+v", mode, got.Record)
 		}
 		h := watchElection(t, s, mode)
-		await(t, "a watch delivers with "+mode, func() bool { return reflect.DeepEqual(h.last().Record, full()) })
+		storetest.Eventually(t, "a watch delivers with "+mode, func() bool { return reflect.DeepEqual(h.last().Record, full()) })
 		names, err := s.List(t.Context())
 		must(t, err)
 		if len(names) == 0 || names[len(names)-1] == "" {
@@ -249,28 +250,28 @@ func TestQueryModes(t *testing.T) {
 // A migration makes the plans of prepared statements invalid. Nobody may give up for that.
 func TestPlansFromBeforeAMigration(t *testing.T) {
 	s := openStore(t, server(t)+"&pool_max_conns=1")
-	current := swap(t, s, "billing", "", held(1))
-	load(t, s, "billing")
+	current := storetest.Swap(t, s, "billing", "", held(1))
+	storetest.Load(t, s, "billing")
 	exec(t, openPool(t, s.pool.Config().ConnString()), `ALTER TABLE tenure ALTER COLUMN reserved TYPE varchar(1000)`)
 	if _, err := s.Load(t.Context(), "billing"); errors.Is(err, tenure.ErrPermanent) {
 		t.Errorf("Load with a plan from before a migration: %v", err)
 	}
-	await(t, "the statements are prepared anew", func() bool {
+	storetest.Eventually(t, "the statements are prepared anew", func() bool {
 		_, err := s.Load(t.Context(), "billing")
 		return err == nil
 	})
-	swap(t, s, "billing", current.Version, held(2))
+	storetest.Swap(t, s, "billing", current.Version, held(2))
 }
 
 // Behind a pooler the next server's connection knows nothing of what was prepared on the last.
 func TestPreparedStatementsLost(t *testing.T) {
 	s := openStore(t, server(t)+"&pool_max_conns=1")
-	first := swap(t, s, "billing", "", held(1))
-	second := swap(t, s, "billing", first.Version, held(2))
-	load(t, s, "billing")
+	first := storetest.Swap(t, s, "billing", "", held(1))
+	second := storetest.Swap(t, s, "billing", first.Version, held(2))
+	storetest.Load(t, s, "billing")
 	exec(t, s.pool, "DEALLOCATE ALL", pgx.QueryExecModeSimpleProtocol)
-	swap(t, s, "billing", second.Version, held(3)) // at the first try
-	load(t, s, "billing")
+	storetest.Swap(t, s, "billing", second.Version, held(3)) // at the first try
+	storetest.Load(t, s, "billing")
 	if !s.unprepared.Load() {
 		t.Error("the store goes on preparing statements")
 	}

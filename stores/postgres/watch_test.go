@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 // heard collects what a watch delivers.
@@ -55,7 +56,7 @@ func watchElection(t testing.TB, s *Store, election string) *heard {
 func awaitVersion(t testing.TB, h *heard, version tenure.Version) time.Duration {
 	t.Helper()
 	began := time.Now()
-	await(t, "a watch delivers the state", func() bool { return h.last().Version == version })
+	storetest.Eventually(t, "a watch delivers the state", func() bool { return h.last().Version == version })
 	return time.Since(began)
 }
 
@@ -69,18 +70,18 @@ func TestChangesArePushedAndRenewalsAreNot(t *testing.T) {
 	url := server(t)
 	writer, s := openStore(t, url), openStore(t, url, unasked)
 	record := held(1)
-	current := swap(t, writer, "billing", "", record)
+	current := storetest.Swap(t, writer, "billing", "", record)
 	h := watchElection(t, s, "billing")
 	awaitVersion(t, h, current.Version)
-	await(t, "notifications arrive", s.hub.hears)
+	storetest.Eventually(t, "notifications arrive", s.hub.hears)
 
 	before := looksSince(s, 0)
 	for range 5 {
 		record.Renewals++
-		current = swap(t, writer, "billing", current.Version, record)
+		current = storetest.Swap(t, writer, "billing", current.Version, record)
 	}
 	record.Request = &tenure.Request{Token: 1}
-	current = swap(t, writer, "billing", current.Version, record) // pushed, and all notifications are in order
+	current = storetest.Swap(t, writer, "billing", current.Version, record) // pushed, and all notifications are in order
 	awaitVersion(t, h, current.Version)
 	if n := looksSince(s, before); n > 2 {
 		t.Errorf("five renewals and a request were looked up %d times, want once", n)
@@ -92,7 +93,7 @@ func TestChangesArePushedAndRenewalsAreNot(t *testing.T) {
 		func(r *tenure.Record) { r.Pause, r.Renewals = &tenure.Pause{}, r.Renewals+1 },
 	} {
 		change(&record)
-		current = swap(t, writer, "billing", current.Version, record)
+		current = storetest.Swap(t, writer, "billing", current.Version, record)
 		awaitVersion(t, h, current.Version)
 	}
 }
@@ -102,12 +103,12 @@ func TestRenewalsArePushedIfAsked(t *testing.T) {
 	options := []Option{WithPushedRenewals(true), unasked}
 	writer, s := openStore(t, url, options...), openStore(t, url, options...)
 	record := held(1)
-	current := swap(t, writer, "billing", "", record)
+	current := storetest.Swap(t, writer, "billing", "", record)
 	h := watchElection(t, s, "billing")
 	awaitVersion(t, h, current.Version)
 	for range 5 {
 		record.Renewals++
-		current = swap(t, writer, "billing", current.Version, record)
+		current = storetest.Swap(t, writer, "billing", current.Version, record)
 		awaitVersion(t, h, current.Version)
 	}
 }
@@ -120,15 +121,15 @@ func TestOnePollForAllElections(t *testing.T) {
 	current := map[string]tenure.Snapshot{}
 	watches := map[string]*heard{}
 	for _, name := range names {
-		current[name] = swap(t, writer, name, "", held(1))
+		current[name] = storetest.Swap(t, writer, name, "", held(1))
 		watches[name] = watchElection(t, s, name)
 		awaitVersion(t, watches[name], current[name].Version)
 	}
-	await(t, "notifications arrive", s.hub.hears)
+	storetest.Eventually(t, "notifications arrive", s.hub.hears)
 	record := held(1)
 	record.Renewals++
 	for _, name := range names {
-		current[name] = swap(t, writer, name, current[name].Version, record)
+		current[name] = storetest.Swap(t, writer, name, current[name].Version, record)
 	}
 	before := looksSince(s, 0)
 	s.hub.mu.Lock()
@@ -147,19 +148,18 @@ func TestOnePollForAllElections(t *testing.T) {
 func TestLeaderDoesNotPoll(t *testing.T) {
 	s := openStore(t, server(t), WithPollInterval(20*time.Millisecond))
 	record := held(1)
-	current := swap(t, s, "billing", "", record)
+	current := storetest.Swap(t, s, "billing", "", record)
 	h := watchElection(t, s, "billing")
 	awaitVersion(t, h, current.Version)
-	await(t, "notifications arrive", s.hub.hears)
+	storetest.Eventually(t, "notifications arrive", s.hub.hears)
 	record.Renewals++
-	current = swap(t, s, "billing", current.Version, record)
+	current = storetest.Swap(t, s, "billing", current.Version, record)
 	awaitVersion(t, h, current.Version)
-	time.Sleep(50 * time.Millisecond) // a poll that was due before the renewal
-	before := looksSince(s, 0)
-	time.Sleep(200 * time.Millisecond) // ten intervals in which nothing must happen
-	if n := looksSince(s, before); n > 0 {
-		t.Errorf("the leader looked %d times in ten intervals", n)
-	}
+	storetest.Eventually(t, "the leader looks no more for ten intervals", func() bool { // once a poll that was due is over
+		before := looksSince(s, 0)
+		time.Sleep(200 * time.Millisecond)
+		return looksSince(s, before) == 0
+	})
 }
 
 // What a lost connection has missed is told after it.
@@ -167,26 +167,26 @@ func TestWatchSurvivesItsConnection(t *testing.T) {
 	url := server(t)
 	proxy, through := openProxy(t, url)
 	writer, s := openStore(t, url), openStore(t, through, unasked)
-	current := swap(t, writer, "billing", "", held(1))
+	current := storetest.Swap(t, writer, "billing", "", held(1))
 	h := watchElection(t, s, "billing")
 	awaitVersion(t, h, current.Version)
 	proxy.Refuse(true)
 	proxy.Cut()
-	await(t, "the watch tells of the interruption", func() bool { return h.failures() > 0 })
-	current = swap(t, writer, "billing", current.Version, held(2))
+	storetest.Eventually(t, "the watch tells of the interruption", func() bool { return h.failures() > 0 })
+	current = storetest.Swap(t, writer, "billing", current.Version, held(2))
 	proxy.Refuse(false)
 	awaitVersion(t, h, current.Version)
 	if n := h.failures(); n != 1 {
 		t.Errorf("the watch told of %d interruptions, want one", n)
 	}
-	current = swap(t, writer, "billing", current.Version, held(3))
+	current = storetest.Swap(t, writer, "billing", current.Version, held(3))
 	awaitVersion(t, h, current.Version)
 }
 
 // A change between the first look and the moment from which notifications arrive is found by another look.
 func TestChangeBeforeListening(t *testing.T) {
 	s := openStore(t, server(t), unasked)
-	current := swap(t, s, "billing", "", held(1))
+	current := storetest.Swap(t, s, "billing", "", held(1))
 	heard, hub := &heard{}, s.hub
 	hub.elections["billing"] = &watched{watches: []*watch{{deliver: heard.deliver, behind: true}}}
 	conn, err := s.connect(t.Context())
@@ -194,7 +194,7 @@ func TestChangeBeforeListening(t *testing.T) {
 	defer conn.Close(context.Background())
 	hub.restart()
 	must(t, hub.look(t.Context(), conn))
-	current = swap(t, s, "billing", current.Version, held(2))
+	current = storetest.Swap(t, s, "billing", current.Version, held(2))
 	must(t, hub.subscribe(t.Context(), conn))
 	must(t, hub.look(t.Context(), conn))
 	if got := heard.last(); got.Version != current.Version {
@@ -207,13 +207,13 @@ func TestWatchNoticesADeadConnection(t *testing.T) {
 	url := server(t)
 	proxy, through := openProxy(t, url)
 	writer, s := openStore(t, url), openStore(t, through, WithPollInterval(50*time.Millisecond))
-	current := swap(t, writer, "billing", "", held(1))
+	current := storetest.Swap(t, writer, "billing", "", held(1))
 	h := watchElection(t, s, "billing")
 	awaitVersion(t, h, current.Version)
-	await(t, "notifications arrive", s.hub.hears)
+	storetest.Eventually(t, "notifications arrive", s.hub.hears)
 	proxy.Hold()
-	await(t, "the watch tells of the interruption", func() bool { return h.failures() > 0 })
-	current = swap(t, writer, "billing", current.Version, held(2))
+	storetest.Eventually(t, "the watch tells of the interruption", func() bool { return h.failures() > 0 })
+	current = storetest.Swap(t, writer, "billing", current.Version, held(2))
 	proxy.Cut()
 	proxy.Release()
 	awaitVersion(t, h, current.Version)
@@ -223,14 +223,14 @@ func TestWatchNoticesADeadConnection(t *testing.T) {
 func TestForgedNotificationsTellNothing(t *testing.T) {
 	url := server(t)
 	s := openStore(t, url, unasked)
-	current := swap(t, s, "billing", "", held(1))
+	current := storetest.Swap(t, s, "billing", "", held(1))
 	h := watchElection(t, s, "billing")
 	awaitVersion(t, h, current.Version)
-	await(t, "notifications arrive", s.hub.hears)
+	storetest.Eventually(t, "notifications arrive", s.hub.hears)
 	for _, payload := range []string{"", "\n", "nothing", "billing", `{"token":99}`, "billing"} {
 		exec(t, s.pool, `SELECT pg_notify($1::text, $2::text)`, s.layout.channel, payload)
 	}
-	next := swap(t, s, "billing", current.Version, held(2))
+	next := storetest.Swap(t, s, "billing", current.Version, held(2))
 	awaitVersion(t, h, next.Version)
 	if n := len(h.snapshots); n != 2 {
 		t.Errorf("%d states were delivered, want 2", n)
@@ -240,7 +240,7 @@ func TestForgedNotificationsTellNothing(t *testing.T) {
 func TestCloseTellsTheWatches(t *testing.T) {
 	s := openStore(t, server(t))
 	h := watchElection(t, s, "billing")
-	await(t, "the watch delivers", func() bool {
+	storetest.Eventually(t, "the watch delivers", func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		return len(h.snapshots) > 0
@@ -249,7 +249,7 @@ func TestCloseTellsTheWatches(t *testing.T) {
 	if n := h.failures(); n != 1 {
 		t.Errorf("Close told the watch %d times", n)
 	}
-	await(t, "nobody listens any more", func() bool {
+	storetest.Eventually(t, "nobody listens any more", func() bool {
 		return scalar[int](t, s.pool, `SELECT count(*)::int FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND query NOT LIKE '%pg_stat_activity%'`) == 0
 	})
@@ -260,7 +260,7 @@ func TestCreateWaitsForPrune(t *testing.T) {
 	url := server(t)
 	s := openStore(t, url)
 	vacant := tenure.Record{Token: 7, TTL: time.Second}
-	swap(t, s, "billing", "", vacant)
+	storetest.Swap(t, s, "billing", "", vacant)
 	tx, err := s.pool.Begin(t.Context())
 	must(t, err)
 	defer tx.Rollback(context.Background())
@@ -274,7 +274,7 @@ func TestCreateWaitsForPrune(t *testing.T) {
 		_, err := s.CompareAndSwap(context.Background(), "billing", "", held(1))
 		created <- err
 	}()
-	await(t, "the create waits", func() bool {
+	storetest.Eventually(t, "the create waits", func() bool {
 		return scalar[int](t, s.pool, `SELECT count(*)::int FROM pg_stat_activity
 WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
 	})
@@ -282,21 +282,21 @@ WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
 	if err := <-created; !errors.Is(err, tenure.ErrConflict) {
 		t.Errorf("a create under the new floor: %v, want ErrConflict", err)
 	}
-	if got := load(t, s, "billing"); got.Exists() || got.Record.Token != 7 {
+	if got := storetest.Load(t, s, "billing"); got.Exists() || got.Record.Token != 7 {
 		t.Errorf("after Prune: %+v, want no record and the floor 7", got)
 	}
 }
 
 func TestPruneLeavesWhatIsLocked(t *testing.T) {
 	s := openStore(t, server(t))
-	swap(t, s, "billing", "", tenure.Record{Token: 7, TTL: time.Second})
+	storetest.Swap(t, s, "billing", "", tenure.Record{Token: 7, TTL: time.Second})
 	tx, err := s.pool.Begin(t.Context())
 	must(t, err)
 	defer tx.Rollback(context.Background())
 	exec(t, tx, `SELECT FROM tenure WHERE election = 'billing' FOR KEY SHARE`)
 	names, err := s.Prune(t.Context(), 0)
 	must(t, err)
-	if len(names) != 0 || !load(t, s, "billing").Exists() {
+	if len(names) != 0 || !storetest.Load(t, s, "billing").Exists() {
 		t.Errorf("pruned %q, which a transaction uses", names)
 	}
 }
