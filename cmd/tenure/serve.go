@@ -28,6 +28,9 @@ seat back after the drain; one that falls silent, once it cannot trust itself an
 It listens on loopback alone. For any other address clients have to prove who they are: with the token of --token-file,
 or with a certificate of the authority of --tls-client-ca. /openapi.json describes the API.
 
+In a browser, http://localhost:8732/ is the console: who leads, for how much longer, what happened and why, and buttons
+that move, pause and resume.
+
 SIGINT, SIGTERM and SIGHUP end it: campaigns are told, seats are given back after their drain, and the exit code is 0.
 
 Exit codes:

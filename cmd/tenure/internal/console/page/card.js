@@ -77,7 +77,7 @@ export class Card {
     set(this.#$('.state'), e.error ? 'out of sight' : word);
     this.#$('.badge use').setAttribute('href', `#i-${e.error ? 'trouble' : icon}`);
     show(this.#$('.failure'), Boolean(e.error));
-    set(this.#$('.failure-text'), e.error ? `The store fails, so this is how things stood before: ${failure(e.error)}` : '');
+    set(this.#$('.failure-text'), e.error ? `The store fails: ${failure(e.error)}. What follows was seen before that.` : '');
   }
 
   #who(e) {
@@ -86,7 +86,7 @@ export class Card {
     this.#$('.who').classList.toggle('nobody', !led);
     this.#$('.swatch').style.setProperty('--hue', hue(e.leader));
     show(this.#$('.here'), led && e.candidates.some((c) => c.own && c.id === e.leader && c.state === 'leader'));
-    const facts = [['Token', String(e.token), 'number']];
+    const facts = e.token > 0 ? [['Token', String(e.token), 'number']] : [];
     if (led && e.elected_at) facts.push(['Leads since', clock(new Date(e.elected_at)), 'since']);
     if (e.address) facts.push(['Address', printable(e.address), 'address']);
     for (const [k, v] of Object.entries(e.metadata ?? {})) facts.push([printable(k), printable(v), 'meta']);

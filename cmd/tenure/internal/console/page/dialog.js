@@ -119,6 +119,7 @@ export class Question {
   }
 
   #closed() {
+    if ($('ask').open) return; // again, before this was told
     this.#card?.focus(this.#action);
     this.#card = null;
   }
