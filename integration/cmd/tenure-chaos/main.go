@@ -21,6 +21,7 @@ import (
 	"github.com/tenure-go/tenure/integration/internal/chaos"
 	"github.com/tenure-go/tenure/integration/internal/check"
 	"github.com/tenure-go/tenure/integration/internal/nemesis"
+	"github.com/tenure-go/tenure/integration/internal/report"
 	"github.com/tenure-go/tenure/integration/internal/worker"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
@@ -53,6 +54,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "tenure-chaos:", err)
 		return misused
 	}
+	if f.selfCheck {
+		return f.checkItself(ctx, stdout, stderr)
+	}
 	status := passed
 	for _, bed := range f.beds {
 		status = max(status, f.one(ctx, bed, stdout, stderr))
@@ -67,8 +71,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 type flags struct {
 	chaos.Options
 
-	beds []beds.Bed
-	dir  string
+	beds      []beds.Bed
+	dir       string
+	results   string
+	selfCheck bool
 }
 
 func parse(args []string, stderr io.Writer) (*flags, error) {
@@ -85,7 +91,9 @@ func parse(args []string, stderr io.Writer) (*flags, error) {
 	set.StringVar(&f.Unsafe, "unsafe", "", "`protection` to switch off, so that the run has to fail: "+
 		strings.Join(chaos.ProtectionNames(), ", "))
 	set.StringVar(&f.dir, "dir", "", "`directory` for histories, logs and reports (default: a new temporary one)")
+	set.StringVar(&f.results, "results", "", "`directory` in which the summary of each store's last run is kept")
 	set.StringVar(&f.Tenure, "tenure", "", "`program` tenure (default: it is built)")
+	set.BoolVar(&f.selfCheck, "selfcheck", false, "switch off each protection in turn, and see that it is found")
 	set.BoolVar(&f.LibraryOnly, "library-only", false, "without tenure run")
 	if err := set.Parse(args); err != nil {
 		return nil, err
@@ -98,8 +106,16 @@ func parse(args []string, stderr io.Writer) (*flags, error) {
 		return nil, err
 	}
 	f.Faults, err = nemesis.Find(split(*faults))
+	if err != nil {
+		return nil, err
+	}
 	f.Command = "go run ./integration/cmd/tenure-chaos " + strings.Join(args, " ")
-	return f, err
+	for _, f.Bed = range f.beds {
+		if err := f.Check(); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
 }
 
 func split(list string) (words []string) {
@@ -158,11 +174,27 @@ func (f *flags) one(ctx context.Context, bed beds.Bed, stdout, stderr io.Writer)
 		fmt.Fprintf(stderr, "tenure-chaos: %s: %v\n", bed.Name, err)
 		return broken
 	}
+	if err := f.keep(result, o.Dir); err != nil {
+		fmt.Fprintf(stderr, "tenure-chaos: %s: %v\n", bed.Name, err)
+		return broken
+	}
 	show(stdout, bed.Name, result)
+	fmt.Fprintf(stdout, "  report: %s\n", filepath.Join(o.Dir, report.PageName))
 	if !result.Passed {
 		return violated
 	}
 	return passed
+}
+
+// keep writes the reports of a run, and its summary beside those of other stores if that is wanted.
+func (f *flags) keep(result *check.Result, dir string) error {
+	if err := report.Write(dir, result); err != nil || f.results == "" {
+		return err
+	}
+	if err := os.MkdirAll(f.results, 0o755); err != nil {
+		return err
+	}
+	return report.Summarize(result).Save(f.results)
 }
 
 // directory makes the one for a store.
@@ -175,6 +207,34 @@ func (f *flags) directory(store string) (string, error) {
 		dir = filepath.Join(dir, store)
 	}
 	return dir, errors.Join(err, os.MkdirAll(dir, 0o755))
+}
+
+// checkItself makes a run without each protection, and returns the exit status: every one has to fail.
+func (f *flags) checkItself(ctx context.Context, stdout, stderr io.Writer) int {
+	o := f.Options
+	o.Log = stderr
+	status := passed
+	for _, p := range chaos.Plants() {
+		if f.Unsafe != "" && f.Unsafe != p.Protection {
+			continue
+		}
+		var err error
+		if o.Dir, err = f.directory("selfcheck"); err != nil {
+			fmt.Fprintln(stderr, "tenure-chaos:", err)
+			return misused
+		}
+		err = beds.WithServers(stderr, func(tb testserver.TB) error { return p.Check(ctx, tb, o) })
+		switch {
+		case errors.Is(err, beds.ErrSkipped):
+			fmt.Fprintf(stdout, "%-20s %v\n", p.Protection, err)
+		case err != nil:
+			fmt.Fprintf(stdout, "%-20s NOT FOUND: %v\n", p.Protection, err)
+			status = violated
+		default:
+			fmt.Fprintf(stdout, "%-20s found\n", p.Protection)
+		}
+	}
+	return status
 }
 
 // mostFindings is how many of a rule are printed.

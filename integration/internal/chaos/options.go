@@ -12,7 +12,6 @@ import (
 
 	"github.com/tenure-go/tenure/integration/internal/beds"
 	"github.com/tenure-go/tenure/integration/internal/nemesis"
-	"github.com/tenure-go/tenure/integration/internal/worker"
 )
 
 // Options say what a run is.
@@ -46,27 +45,11 @@ const (
 	ForgetfulStore = "forgetful-store"
 )
 
-// Protections returns all that can be switched off, and the rules one of which at least has to find it.
-func Protections() map[string][]string {
-	return map[string][]string{
-		worker.ActWithoutAsking: {"one-leader"},
-		worker.BlindSwap:        {"one-leader", "rising-tokens"},
-		worker.SlowClock:        {"one-leader"},
-		worker.Leak:             {"leaks"},
-		worker.Storm:            {"load"},
-		worker.GiveUp:           {"recovery"},
-		FenceOff:                {"register", "counter", "stale-refused"},
-		ForgetfulStore:          {"rising-tokens"},
+// ProtectionNames returns the names of all that can be switched off.
+func ProtectionNames() (names []string) {
+	for _, p := range Plants() {
+		names = append(names, p.Protection)
 	}
-}
-
-// ProtectionNames returns their names.
-func ProtectionNames() []string {
-	var names []string
-	for name := range Protections() {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	return names
 }
 
@@ -77,8 +60,8 @@ const (
 	maxCandidates = 50
 )
 
-func (o *Options) check() error {
-	_, known := Protections()[o.Unsafe]
+// Check returns an error that says which option is wrong.
+func (o *Options) Check() error {
 	switch {
 	case o.For < minFor:
 		return fmt.Errorf("a run lasts %v at least, not %v", minFor, o.For)
@@ -87,7 +70,7 @@ func (o *Options) check() error {
 			minTTL, o.TTL)
 	case o.Candidates < 2 || o.Candidates > maxCandidates:
 		return fmt.Errorf("there are 2 to %d candidates, not %d", maxCandidates, o.Candidates)
-	case o.Unsafe != "" && !known:
+	case o.Unsafe != "" && !slices.Contains(ProtectionNames(), o.Unsafe):
 		return fmt.Errorf("there is no protection %q; there are %s", o.Unsafe, strings.Join(ProtectionNames(), ", "))
 	case o.Unsafe == ForgetfulStore && o.Bed.Name != "file":
 		return errors.New("only the store file can be made forgetful")

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tenure-go/tenure"
@@ -37,7 +38,7 @@ const (
 // Run makes a run and judges it. tb is what servers are started with. An error says that it could not be made or
 // judged.
 func Run(ctx context.Context, tb testserver.TB, o Options) (*check.Result, error) {
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	r := &run{Options: o, tb: tb, log: &syncWriter{to: o.Log}}
@@ -197,6 +198,9 @@ func (r *run) useDisk() {
 // clockError is the largest error of a candidate's clock, below what candidates allow for.
 const clockError = 0.009
 
+// groups counts control groups, whose names must differ in runs of one process.
+var groups atomic.Int64
+
 // engage makes the candidates. Every second one is tenure run; of the others, every second has clocks of its own.
 func (r *run) engage() error {
 	for i := range r.Candidates {
@@ -214,7 +218,7 @@ func (r *run) engage() error {
 			config.Rate = rate
 		}
 		r.unprotect(&config, i)
-		group := crew.NewGroup(fmt.Sprintf("tenure-chaos-%d-%d", os.Getpid(), i))
+		group := crew.NewGroup(fmt.Sprintf("tenure-chaos-%d-%d", os.Getpid(), groups.Add(1)))
 		r.groups = append(r.groups, group)
 		line := r.server.Line(r.tb)
 		r.candidates = append(r.candidates, crew.New(config, line, group, program, r.server.Env, r.log))

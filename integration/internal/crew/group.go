@@ -112,8 +112,8 @@ func (g *Group) Freeze() error {
 // Thaw lets it go on.
 func (g *Group) Thaw() error { return write(g.freezer, "cgroup.freeze", "0") }
 
-// period is that of the processor's share in microseconds.
-const period = 100_000
+// period is that of the processor's share in microseconds: the longest, so that a small share comes in few pieces.
+const period = 1_000_000
 
 // Starve leaves the group that part of one processor; 0 lifts the limit.
 func (g *Group) Starve(share float64) error {

@@ -21,6 +21,8 @@ const (
 	slack = 8 * time.Second
 	// answersWithin bounds how long a store may take to answer when all faults are undone.
 	answersWithin = 60 * time.Second
+	// rest is how many TTLs nothing is done before each kind comes again.
+	rest = 4
 	// together is the share of attacks that are two at once.
 	together = 0.3
 )
@@ -68,6 +70,9 @@ func (n *Nemesis) Await(ctx context.Context) error {
 func (n *Nemesis) Rage(ctx context.Context, lasts time.Duration) error {
 	end := time.Now().Add(lasts)
 	for ctx.Err() == nil && time.Now().Before(end) {
+		if len(n.bag) == 0 {
+			sleep(ctx, rest*n.scene.TTL) // what it costs when nothing is wrong has to be seen too
+		}
 		if !sleep(ctx, between(n.random, n.scene.TTL/4, n.scene.TTL)) {
 			break
 		}

@@ -24,7 +24,7 @@ func (starve) Unfit(s *Scene) string {
 }
 
 func (starve) Plan(s *Scene, r *rand.Rand, taken []string) *Attack {
-	hold, share := between(r, s.TTL, 3*s.TTL), 0.01+0.02*r.Float64()
+	hold, share := between(r, s.TTL, 3*s.TTL), 0.003+0.02*r.Float64()
 	c := s.draw(r, taken, func(c *crew.Candidate) bool { return c.Group.Starves() })
 	if c == nil {
 		return nil

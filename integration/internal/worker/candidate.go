@@ -165,11 +165,11 @@ func (w *candidate) stand(ctx context.Context) error {
 
 // wrapped returns the store with the protections off that are to be off, and counted.
 func (w *candidate) wrapped(store *Opened) tenure.Store {
-	var base tenure.Store = store.Store
+	var base, pushes tenure.Store = store.Store, store.Store
 	if w.unsafe(BlindSwap) {
-		base = blind{base}
+		base, pushes = blind{base}, nil
 	}
-	requests, used := count(base, store.Store)
+	requests, used := count(base, pushes)
 	w.counted.Store(requests)
 	if w.unsafe(Storm) {
 		return storm{used}

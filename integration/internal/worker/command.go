@@ -17,21 +17,27 @@ import (
 	"github.com/tenure-go/tenure/integration/internal/register"
 )
 
-// vigil is what a command has instead of a question whether it leads: it lives while its supervisor does, and acts
-// while it lives, so that it is trusted for as long as it lives. After a time without running that is long enough for
-// others to have taken over it claims nothing any more: if its guard was stopped with it, both wake at once, and what
-// it does before it is killed only its token can stop.
-type vigil struct {
-	unaware time.Duration
-	last    history.Instant
-	over    bool
-}
+const (
+	// unaware is how long a command may not have run and still be sure that its guard would have ended it.
+	unaware = 50 * time.Millisecond
+	// settled is for how long it has to have run since, to know that its guard had no reason to.
+	settled = 300 * time.Millisecond
+)
 
-func (v *vigil) awake() bool {
+// vigil is what a command has instead of a question whether it leads: it lives while its supervisor does, and acts
+// while it lives, so that it is trusted for as long as it lives. After a moment without running it claims nothing until
+// it has been alive for a while: if its guard was stopped with it, both wake at once, and what it does before it is
+// killed only its token can stop.
+type vigil struct{ last, since history.Instant }
+
+// sure reports whether the command can claim that it is trusted, and was all the time.
+func (v *vigil) sure() bool {
 	now := history.Now()
-	v.over = v.over || v.last != 0 && now.Sub(v.last) > v.unaware
+	if v.last != 0 && now.Sub(v.last) > unaware {
+		v.since = now.Add(settled)
+	}
 	v.last = now
-	return !v.over
+	return now >= v.since
 }
 
 // runCommand is what tenure run runs: it changes the registers under the term's token until it is told to end.
@@ -66,7 +72,7 @@ func command(ctx context.Context, c *Config, h *history.Writer, token uint64) er
 		defer close(done)
 		work(ctx, r, token, func() bool { return true })
 	}()
-	if err := keepVigil(ctx, h, token, session, c.TTL/4); err != nil {
+	if err := keepVigil(ctx, h, token, session); err != nil {
 		return err
 	}
 	<-done
@@ -74,12 +80,15 @@ func command(ctx context.Context, c *Config, h *history.Writer, token uint64) er
 	return errors.Join(h.Write(history.Event{Ended: ended}), h.Write(history.Event{Exit: &history.Exit{}}))
 }
 
-func keepVigil(ctx context.Context, h *history.Writer, token uint64, session string, unaware time.Duration) error {
+func keepVigil(ctx context.Context, h *history.Writer, token uint64, session string) error {
 	trusted := history.NewTrusted(h)
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
-	for v := (vigil{unaware: unaware}); ctx.Err() == nil; <-tick.C {
-		if _, err := trusted.Ask(token, session, v.awake); err != nil {
+	for v := (vigil{}); ctx.Err() == nil; <-tick.C {
+		if !v.sure() {
+			continue
+		}
+		if _, err := trusted.Ask(token, session, func() bool { return true }); err != nil {
 			return err
 		}
 	}

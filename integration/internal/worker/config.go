@@ -43,11 +43,11 @@ type Config struct {
 const (
 	// ActWithoutAsking: it goes on acting, and believing that it leads, when its context has ended.
 	ActWithoutAsking = "act-without-asking"
-	// BlindSwap: its store swaps without comparing.
+	// BlindSwap: its store compares first and swaps later, and does not push changes.
 	BlindSwap = "blind-swap"
 	// SlowClock: its clocks run at less than half the right rate, far beyond what candidates allow for.
 	SlowClock = "slow-clock"
-	// Leak: each term leaves a goroutine and an open file behind.
+	// Leak: each term leaves goroutines and open files behind.
 	Leak = "leak"
 	// Storm: every call to the store is made many times.
 	Storm = "storm"

@@ -103,14 +103,16 @@ func work(ctx context.Context, r *register.Client, token uint64, leads func() bo
 // think is what a program does between reading something and writing what follows from it.
 func think() { time.Sleep(time.Duration(10+rand.IntN(70)) * time.Millisecond) }
 
-// leak leaves a goroutine and an open file behind.
+// leak leaves some goroutines and open files behind.
 func leak() {
-	file, err := os.Open(os.DevNull)
-	if err != nil {
-		return
+	for range 4 {
+		file, err := os.Open(os.DevNull)
+		if err != nil {
+			return
+		}
+		go func() {
+			time.Sleep(time.Hour)
+			_ = file.Close()
+		}()
 	}
-	go func() {
-		time.Sleep(time.Hour)
-		_ = file.Close()
-	}()
 }

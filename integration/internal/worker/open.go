@@ -8,11 +8,12 @@ import (
 	"io"
 	"net/url"
 	"strings"
+	"sync"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgxpool"
+	goredis "github.com/redis/go-redis/v9"
 	_ "modernc.org/sqlite" // the driver
-
-	_ "github.com/go-sql-driver/mysql" // the driver
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/file"
@@ -47,8 +48,26 @@ func (o *Opened) Close() error {
 	return err
 }
 
+// silence is a logger of clients whose errors are returned, too.
+type silence struct{}
+
+// Print is that of the MySQL driver.
+func (silence) Print(...any) {}
+
+// Printf is that of go-redis.
+func (silence) Printf(context.Context, string, ...any) {}
+
+// hush silences clients that print. Their loggers are those of the whole process.
+var hush = sync.OnceValue(func() error {
+	goredis.SetLogger(silence{})
+	return mysql.SetLogger(silence{})
+})
+
 // Open opens the store at a URL as the command tenure does.
 func Open(ctx context.Context, address string) (*Opened, error) {
+	if err := hush(); err != nil {
+		return nil, err
+	}
 	scheme, _, _ := strings.Cut(address, ":")
 	if scheme == "postgres" {
 		return openPostgres(ctx, address)

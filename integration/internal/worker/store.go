@@ -72,16 +72,20 @@ func count(store, pushes tenure.Store) (*counted, tenure.Store) {
 	return c, c
 }
 
-// blind is a store that swaps whatever the version is.
+// blind is a store that compares, and then swaps without comparing, as one does that reads and writes in two steps.
 type blind struct{ tenure.Store }
 
 // CompareAndSwap implements [tenure.Store], badly.
 func (b blind) CompareAndSwap(
-	ctx context.Context, election string, _ tenure.Version, record tenure.Record,
+	ctx context.Context, election string, old tenure.Version, record tenure.Record,
 ) (tenure.Snapshot, error) {
+	s, err := b.Load(ctx, election)
+	if err != nil || s.Version != old {
+		return tenure.Snapshot{}, errors.Join(err, tenure.ErrConflict)
+	}
+	wait(ctx, record.TTL/8)
 	for {
-		s, err := b.Load(ctx, election)
-		if err != nil {
+		if s, err = b.Load(ctx, election); err != nil {
 			return s, err
 		}
 		s, err = b.Store.CompareAndSwap(ctx, election, s.Version, record)
