@@ -74,7 +74,7 @@ func Run(ctx context.Context, tb testserver.TB, beds []Bed, plan Plan) (*Report,
 // start starts a bed. A server that is missing ends this bed alone.
 func (b *bench) start(ctx context.Context, tb testserver.TB, bed Bed) {
 	var r *rig
-	err := guarded(tb, func(tb testserver.TB) (err error) {
+	err := Guarded(tb, func(tb testserver.TB) (err error) {
 		r, err = newRig(ctx, tb, bed)
 		return err
 	})

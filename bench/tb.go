@@ -16,7 +16,7 @@ var ErrSkipped = errors.New("skipped")
 func WithServers(log io.Writer, do func(testserver.TB) error) (err error) {
 	tb := &program{log: log}
 	defer tb.cleanUp()
-	return guarded(tb, do)
+	return Guarded(tb, do)
 }
 
 // program is a testserver.TB.
@@ -31,8 +31,8 @@ var _ testserver.TB = (*program)(nil)
 // ended is what Fatalf and Skipf panic with, since nothing after them may run.
 type ended struct{ err error }
 
-// guarded calls do, and returns what ended it early.
-func guarded(tb testserver.TB, do func(testserver.TB) error) (err error) {
+// Guarded calls do, and returns what ended it early.
+func Guarded(tb testserver.TB, do func(testserver.TB) error) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -49,7 +49,7 @@ func (p *program) cleanUp() {
 	for len(p.cleanups) > 0 {
 		last := p.cleanups[len(p.cleanups)-1]
 		p.cleanups = p.cleanups[:len(p.cleanups)-1]
-		_ = guarded(p, func(testserver.TB) error { last(); return nil })
+		_ = Guarded(p, func(testserver.TB) error { last(); return nil })
 	}
 }
 
