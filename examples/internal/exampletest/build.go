@@ -3,6 +3,7 @@
 package exampletest
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,8 +17,15 @@ const Tenure = "github.com/tenure-go/tenure/cmd/tenure"
 // M is what Main needs of a testing.M.
 type M interface{ Run() int }
 
+// parallel is how many tests run at once: what they wait for is leases that run out, and not the processor.
+const parallel = "4"
+
 // Main is for a TestMain. It removes what Build has built for the tests of the package.
 func Main(m M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir)
