@@ -48,7 +48,7 @@ func TestLeadershipSurvivesLostReplies(t *testing.T) {
 			return proxy.LoseReply(func(request []byte) bool { return bytes.Contains(request, []byte("node-unmistakable")) })
 		}
 		lost := lose()
-		f.Stand(store, "node-unmistakable")
+		f.Stand(store, "node-unmistakable", fleet.Patient...)
 		<-lost // of the bid
 		term := f.Next()
 		for range 2 {
@@ -95,15 +95,17 @@ func TestLeaderIsCutOff(t *testing.T) {
 		defer f.Check()
 		d, proxy := s.proxied(t)
 		f.Stand(d.store(t), "behind the network")
-		f.Next()
-		f.Stand(s.database().store(t), "beside the server")
+		first := f.Next()
+		f.Stand(s.database().store(t), "beside the server", fleet.Patient...)
+		f.Known(first)
 		proxy.Hold()
 		second := f.Next()
 		if second.Leader != "beside the server" {
 			t.Errorf("%s leads", second.Leader)
 		}
 		proxy.Release()
-		f.Stays(second, fleet.TTL/2) // the deposed one sees the new term and stands by
+		f.Known(second) // the deposed one sees the new term and stands by
+		f.Renewed(second, 10)
 	})
 }
 

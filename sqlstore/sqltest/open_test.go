@@ -20,7 +20,7 @@ import (
 // patience bounds what ought to happen soon on a busy machine.
 const patience = 60 * time.Second
 
-// ttl is short, so that a test takes little time, and long enough for a busy machine.
+// ttl is that of records that nobody renews.
 const ttl = 1500 * time.Millisecond
 
 // database is one to test with, by as many pools of connections as are wanted.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
 	"github.com/tenure-go/tenure/sqlstore"
 )
 
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 // process does what it is told, and prints a line for each thing done.
 func process(command, url, argument string) error {
 	// A process that its test has lost ends by itself.
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	store, err := sqlstore.Open(ctx, url)
 	if err != nil {
@@ -72,7 +73,7 @@ func count(ctx context.Context, store tenure.Store, times string) error {
 
 // stand runs a candidate whose work is to hold a file that only one process can create.
 func stand(ctx context.Context, store tenure.Store, seat string) error {
-	candidate, err := tenure.New(store, "billing", tenure.WithTTL(ttl))
+	candidate, err := tenure.New(store, "billing", tenure.WithTTL(fleet.TTL))
 	if err != nil {
 		return err
 	}

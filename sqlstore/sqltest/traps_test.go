@@ -230,7 +230,7 @@ func TestContextEndsAWaitForALock(t *testing.T) {
 		if _, err := tx.Exec("SELECT * FROM tenure_elections FOR UPDATE"); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		record.Renewals++
 		_, err = store.CompareAndSwap(ctx, "billing", current.Version, record)
@@ -299,7 +299,7 @@ func TestPruneBesideCreations(t *testing.T) {
 		}
 		var mu sync.Mutex
 		given := map[uint64]bool{}
-		ctx, stop := context.WithCancel(within(t))
+		ctx, stop := context.WithTimeout(t.Context(), 5*patience)
 		var pruning, creating sync.WaitGroup
 		pruner := d.store(t)
 		pruning.Go(func() {
