@@ -65,8 +65,8 @@ func TestEachRuleBreaksByItself(t *testing.T) {
 			s.strike(history.Fault{Number: 3, Kind: "stop", Targets: []string{"s"}}, 59001, 59003)
 			s.heal(59004, 496)
 		}, "recovery", "healed at 59.004 s, and nobody was trusted until 59.500 s; the bound is 496ms"},
-		{"a leak of goroutines", func(s *story) { grow(s, 1, 0) }, "leaks", "c (life 1) had at most 22 goroutines"},
-		{"a leak of files", func(s *story) { grow(s, 0, 1) }, "leaks", "c (life 1) had at most 12 open files"},
+		{"a leak of goroutines", func(s *story) { grow(s, 3, 0) }, "leaks", "c (life 1) held goroutines [20 23 26]"},
+		{"a leak of files", func(s *story) { grow(s, 0, 3) }, "leaks", "c (life 1) held open files [10 13 16]"},
 		{"a storm", func(s *story) { s.requests(58500, "c", 500, 150) }, "load", "c (life 1) sent 600 requests"},
 		{"a crash", func(s *story) {
 			s.remove(func(e history.Event) bool { return e.Exit != nil && e.Process == "b" })
@@ -105,14 +105,12 @@ func TestEachRuleBreaksByItself(t *testing.T) {
 	}
 }
 
-// grow makes c hold more with each sample.
+// grow makes c hold more with each term.
 func grow(s *story, goroutines, descriptors int) {
-	n := 0
 	for _, e := range s.events {
 		if e.Resources != nil {
-			e.Resources.Goroutines += n * goroutines
-			e.Resources.Descriptors += n * descriptors
-			n++
+			e.Resources.Goroutines += e.Resources.Terms * goroutines
+			e.Resources.Descriptors += e.Resources.Terms * descriptors
 		}
 	}
 }

@@ -77,6 +77,10 @@ func TestOneLeader(t *testing.T) {
 			s.trust("b", 2, 210, 240)
 			s.trust("a", 1, 250, 300)
 		}, Held, 0},
+		{"an instant within another's trust is no overlap", func(s *story) {
+			s.trust("a", 1, 100, 300)
+			s.trust("b", 2, 200, 200)
+		}, Held, 0},
 		{"nobody", func(*story) {}, Undecided, 0},
 		{"an instant of trust is none", func(s *story) { s.trust("a", 1, 100, 100) }, Undecided, 0},
 

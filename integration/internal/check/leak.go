@@ -2,52 +2,108 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
 const (
-	// fewest is how many samples of a life show a trend.
-	fewest = 9
-	// tolerated is by how much the least of the last third may lie above the most of the first. What grows by one a
-	// sample is above it with the fewest samples already, and a pool of connections that comes and goes is not.
-	tolerated = 2
+	// levels is how many numbers of terms a life must have samples of to show a trend by itself, and growth by how
+	// much it must have grown then: a pool of connections grows as far, but does not do it again and again.
+	levels, growth = 3, 6
+	// moreLevels are enough to believe a smaller growth.
+	moreLevels, lessGrowth = 5, 4
+	// steps is how many steps from one term to the next all lives together must have made to show a trend, of which so
+	// great a part goes up.
+	steps, rising = 6, 0.8
 )
 
-// leaks compares the first third of each life, which is what it takes to settle, with the last.
+// leakable is what a process can leak.
+var leakable = []struct {
+	what string
+	of   func(Sample) int
+}{
+	{"goroutines", func(s Sample) int { return s.Goroutines }},
+	{"open files", func(s Sample) int { return s.Descriptors }},
+}
+
+// leaks compares what a life holds after so many terms with what it held before the last one. Of all samples between
+// two terms the least counts, since others may have met a call or a pool at work.
 func leaks(r *Run, _ Options) (j judgement) {
 	judged := 0
 	for _, l := range r.Lives {
-		if len(l.Samples) < fewest {
+		if len(l.atTerms()) < levels {
 			continue
 		}
 		judged++
-		for _, held := range []struct {
-			what string
-			of   func(Sample) int
-		}{
-			{"goroutines", func(s Sample) int { return s.Goroutines }},
-			{"open files", func(s Sample) int { return s.Descriptors }},
-		} {
-			first, last := settled(l.Samples, held.of)
-			if last > first+tolerated {
-				j.add(l.Span, false, "%v had at most %d %s in the first third of its samples, at least %d in the last, and %s",
-					l, first, held.what, last, count(l.Samples[len(l.Samples)-1].Terms, "term"))
+		for _, held := range leakable {
+			if least := l.least(held.of); climbs(least) {
+				j.add(l.Span, false, "%v held %s %v after 0, 1, 2 … terms", l, held.what, least)
 			}
 		}
 	}
-	j.note = fmt.Sprintf("%s with samples enough", plural(judged, "life", "lives"))
+	for _, held := range leakable {
+		up, total := r.steps(held.of)
+		if total < steps {
+			continue
+		}
+		judged++
+		if float64(up) >= rising*float64(total) {
+			j.add(r.Span, false, "of %d times that a candidate led again, it held more %s afterwards %d times",
+				total, held.what, up)
+		}
+	}
+	j.note = fmt.Sprintf("%s with samples enough", plural(len(r.sampled()), "life", "lives"))
 	if judged == 0 {
-		j.undecided = fmt.Sprintf("no process lived long enough for %d samples", fewest)
+		j.undecided = "no process led often enough to show a trend"
 	}
 	return j
 }
 
-// settled returns the most of the first third and the least of the last.
-func settled(samples []Sample, of func(Sample) int) (most, least int) {
-	values := make([]int, len(samples))
-	for i, s := range samples {
-		values[i] = of(s)
+// sampled returns the lives that show a trend by themselves.
+func (r *Run) sampled() []*Life {
+	return slices.DeleteFunc(slices.Clone(r.Lives), func(l *Life) bool { return len(l.atTerms()) < levels })
+}
+
+// atTerms returns the samples of a life by how many terms it had had.
+func (l *Life) atTerms() map[int][]Sample {
+	out := map[int][]Sample{}
+	for _, s := range l.Samples {
+		out[s.Terms] = append(out[s.Terms], s)
 	}
-	third := len(values) / 3
-	return slices.Max(values[:third]), slices.Min(values[len(values)-third:])
+	return out
+}
+
+// least returns the least of each number of terms, in their order.
+func (l *Life) least(of func(Sample) int) (out []int) {
+	at := l.atTerms()
+	for _, terms := range slices.Sorted(maps.Keys(at)) {
+		out = append(out, of(slices.MinFunc(at[terms], func(a, b Sample) int { return of(a) - of(b) })))
+	}
+	return out
+}
+
+// climbs reports whether values only rise, and far enough that it is no chance.
+func climbs(values []int) bool {
+	for i := 1; i < len(values); i++ {
+		if values[i] <= values[i-1] {
+			return false
+		}
+	}
+	far := values[len(values)-1] - values[0]
+	return far >= growth || len(values) >= moreLevels && far >= lessGrowth
+}
+
+// steps counts how often a candidate that had led before led again, and how often it held more afterwards. The first
+// term is not counted: much is opened in it for good.
+func (r *Run) steps(of func(Sample) int) (up, total int) {
+	for _, l := range r.Lives {
+		least := l.least(of)
+		for i := 2; i < len(least); i++ {
+			total++
+			if least[i] > least[i-1] {
+				up++
+			}
+		}
+	}
+	return up, total
 }

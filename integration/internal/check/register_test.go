@@ -47,6 +47,12 @@ func TestRegister(t *testing.T) {
 			s.read("a", 1, 50, 60, 0)
 			s.read("a", 1, 70, 80, 8)
 		}, Held, 0},
+		{"in doubt, and later still, in the same term", func(s *story) {
+			s.write("a", 1, 10, 20, 8, lost)
+			s.read("a", 1, 50, 60, 0)
+			s.read("a", 1, 61, 65, 0)
+			s.read("a", 1, 70, 80, 8)
+		}, Held, 0},
 		{"in doubt, and gone again", func(s *story) {
 			s.write("a", 1, 10, 20, 8, lost)
 			s.read("a", 1, 50, 60, 8)
@@ -110,6 +116,18 @@ func TestRegister(t *testing.T) {
 		{"nobody", func(*story) {}, Undecided, 0},
 		{"lost by the store", func(s *story) { loss(s); s.write("a", 1, 10, 20, 7, ok); s.read("a", 1, 2500, 2600, 0) }, Expected, 1},
 		{"lost by itself", func(s *story) { loss(s); s.write("a", 1, 10, 20, 7, ok); s.read("a", 1, 1000, 1100, 0) }, Violated, 1},
+		{"lost by the store, beside one in doubt", func(s *story) {
+			loss(s)
+			s.write("a", 1, 10, 20, 7, ok)
+			s.write("a", 1, 30, 40, 8, lost)
+			s.read("a", 1, 2500, 2600, 0)
+		}, Expected, 1},
+		{"lost by itself, beside one in doubt", func(s *story) {
+			loss(s)
+			s.write("a", 1, 10, 20, 7, ok)
+			s.write("a", 1, 30, 40, 8, lost)
+			s.read("a", 1, 1000, 1100, 0)
+		}, Violated, 1},
 	})
 }
 
@@ -200,7 +218,18 @@ func TestCounter(t *testing.T) {
 		{"another register is no counter", func(s *story) { s.write("a", 1, 10, 11, 5, ok); s.write("a", 1, 12, 13, 5, ok) }, Undecided, 0},
 		{"a read is no increment", func(s *story) { s.countRead("a", 1, 10, 0) }, Undecided, 0},
 		{"lost by the store", func(s *story) { loss(s); s.count("a", 1, 10, 0, ok); s.count("b", 1, 2100, 0, ok) }, Expected, 1},
+		{"lost by the store, as seen late", func(s *story) { loss(s); s.count("a", 1, 10, 0, ok); s.count("b", 1, 5000, 0, ok) }, Expected, 1},
 		{"lost by itself", func(s *story) { loss(s); s.count("a", 1, 10, 0, ok); s.count("b", 1, 1900, 0, ok) }, Violated, 1},
+		{"a read in doubt adds nothing", func(s *story) {
+			s.count("a", 1, 10, 0, ok)
+			s.operate("a", 15, 16, history.Invoke{Kind: history.Read, Token: 1, Register: "n", Counter: true}, lost, 0)
+			s.countRead("a", 1, 20, 2)
+		}, Violated, 1},
+		{"a refused read tells nothing", func(s *story) {
+			s.count("a", 1, 10, 0, ok)
+			s.countRead("a", 1, 20, 1)
+			s.operate("a", 30, 31, history.Invoke{Kind: history.Read, Token: 1, Register: "n", Counter: true}, history.Refused, 0)
+		}, Held, 0},
 		{"the end lost by the store", func(s *story) { loss(s); s.count("a", 1, 10, 0, ok); s.countRead("a", 1, 2100, 0) }, Expected, 1},
 		{"the end lost by itself", func(s *story) { loss(s); s.count("a", 1, 10, 0, ok); s.countRead("a", 1, 1900, 0) }, Violated, 1},
 	})

@@ -107,8 +107,11 @@ func (s *story) requests(ms int, process string, loads, swaps uint64) {
 	s.say(ms, process, history.Event{Requests: &history.Requests{Loads: loads, Swaps: swaps}})
 }
 
-func (s *story) resources(ms int, process string, goroutines, descriptors int) {
-	s.say(ms, process, history.Event{Resources: &history.Resources{Goroutines: goroutines, Descriptors: descriptors}})
+// resources adds a sample of a life after so many terms.
+func (s *story) resources(life, ms int, process string, terms, goroutines, descriptors int) {
+	s.sayIn(life, ms, process, history.Event{Resources: &history.Resources{
+		Goroutines: goroutines, Descriptors: descriptors, Terms: terms,
+	}})
 }
 
 func (s *story) find(which func(history.Event) bool) *history.Event {
@@ -177,8 +180,8 @@ func flawless() *story {
 	s.count("c", 3, 10300, 3, history.OK)
 	s.read("onlooker", 0, 20000, 20010, 103)
 	s.countRead("c", 3, 20020, 4)
-	for i := range 9 {
-		s.resources(12000+i*1000, "c", 20, 10)
+	for i := range 6 {
+		s.resources(1, 12000+i*1000, "c", i/2, 20, 10)
 	}
 	s.requests(12000, "c", 20, 30)
 	s.requests(58000, "c", 20, 150)
