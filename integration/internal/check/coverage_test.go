@@ -24,6 +24,11 @@ func TestFaults(t *testing.T) {
 		{"no effect", func(s *story) { s.strike(stop, 500, 600); undone(s).Effect = "" }, Violated, 1},
 		{"never in force", func(s *story) { s.strike(stop, 500, 600); undone(s).From, undone(s).To = 0, 0 }, Violated, 1},
 		{"went wrong", func(s *story) { s.strike(stop, 500, 600); undone(s).Error = "why" }, Violated, 1},
+		{"planned, and went wrong", func(s *story) {
+			s.run().Faults = []string{"stop"}
+			s.strike(stop, 500, 600)
+			undone(s).Error = "why"
+		}, Violated, 2},
 		{"never undone", func(s *story) { s.say(500, "nemesis", history.Event{Fault: &stop}) }, Violated, 1},
 		{"in force before it began", func(s *story) { s.strike(stop, 500, 600); undone(s).From = at(499) }, Violated, 1},
 		{"in force from its beginning", func(s *story) { s.strike(stop, 500, 600); undone(s).From = at(500) }, Held, 0},
@@ -82,6 +87,10 @@ func TestEnough(t *testing.T) {
 		{"writes", least(history.Least{Writes: 2}), Violated, 1},
 		{"refused", least(history.Least{Refused: 2}), Violated, 1},
 		{"faults", least(history.Least{Faults: 2}), Violated, 1},
+		{"faults that went wrong", func(s *story) {
+			least(history.Least{Faults: 1})(s)
+			s.find(func(e history.Event) bool { return e.Undone != nil }).Undone.Error = "why"
+		}, Violated, 1},
 		{"recoveries", least(history.Least{Heals: 2}), Violated, 1},
 		{"all", least(history.Least{Terms: 3, Writes: 2, Refused: 2, Faults: 2, Heals: 2}), Violated, 5},
 		{"nothing asked", done, Undecided, 0},

@@ -25,7 +25,9 @@ func (f *Fault) Span(r *Run) Span {
 }
 
 // Struck reports whether it certainly was in force.
-func (f *Fault) Struck() bool { return f.Undone != nil && f.Undone.From != 0 && f.Undone.Effect != "" }
+func (f *Fault) Struck() bool {
+	return f.Undone != nil && f.Undone.From != 0 && f.Undone.Effect != "" && f.Undone.Error == ""
+}
 
 // String names it.
 func (f *Fault) String() string {

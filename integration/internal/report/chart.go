@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -55,7 +56,7 @@ func (d drawing) area(rates []rate, top float64) string {
 	var b strings.Builder
 	x := func(at history.Instant) float64 { return 10 * d.share(at) }
 	for _, r := range rates {
-		height := 100 - 100*r.perSecond/top
+		height := 100 - 100*math.Sqrt(r.perSecond/top) // the root, or a storm would flatten all else
 		fmt.Fprintf(&b, "M%.2f 100V%.1fH%.2fV100z", x(r.From), height, x(r.To))
 	}
 	return b.String()

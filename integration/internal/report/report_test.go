@@ -155,6 +155,21 @@ func TestTheSummaryCounts(t *testing.T) {
 	}
 }
 
+// The lanes of requests have one scale, by the root.
+func TestTheChartsShareAScale(t *testing.T) {
+	s := small()
+	for name, each := range map[string]uint64{"a": 100, "b": 25} {
+		for i := range uint64(3) {
+			s.say(1000+1000*int(i), name, history.Event{Requests: &history.Requests{Loads: i / 2 * each}})
+		}
+	}
+	page := pageOf(t, s)
+	wants(t, page, []string{
+		"a, at most 100.0 requests a second", "M33.33 100V0.0H50.00V100z",
+		"b, at most 25.0 requests a second", "M33.33 100V50.0H50.00V100z", "M16.67 100V100.0H33.33V100z",
+	}, nil)
+}
+
 func TestTitles(t *testing.T) {
 	rules := func(verdicts ...check.Verdict) (out []Rule) {
 		for _, v := range verdicts {
