@@ -99,8 +99,9 @@ func (s *Store) load(ctx context.Context, election string) (tenure.Snapshot, err
 	return snapshot, nil
 }
 
-// reread calls read again while the database asks for that, up to about half a second: at the isolation level SERIALIZABLE
-// readers too are refused for the sake of an order with writers, and in SQLite without WAL they meet writers.
+// reread calls read again while the database asks for that, up to about half a second: at the isolation level
+// SERIALIZABLE readers too are refused for the sake of an order with writers, and in SQLite without WAL they meet
+// writers.
 func (s *Store) reread(ctx context.Context, read func() error) error {
 	for pause := time.Millisecond; ; pause += time.Millisecond {
 		err := read()
