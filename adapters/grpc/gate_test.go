@@ -64,9 +64,7 @@ func TestGateServesOnTheLeaderAlone(t *testing.T) {
 			t.Fatalf("the leader answers %q, %v", got, err)
 		}
 	}
-	for b.Status().Record.Vacant() { // until it has heard of its leader
-		time.Sleep(time.Millisecond)
-	}
+	b.hear(t)
 	atB.refused(t.Context(), t, codes.Unavailable, "does not lead", tenuregrpc.MetadataAddress, a.address)
 	if err := a.Resign(t.Context()); err != nil {
 		t.Fatal(err)
@@ -88,11 +86,9 @@ func TestGateServesOnTheLeaderAlone(t *testing.T) {
 // What a client cannot connect to is not told; nor is a leader that fell silent.
 func TestGateTellsOnlyLivingLeaders(t *testing.T) {
 	store := memory.New()
-	a := start(t, store, "a", tenure.WithAddress("http://a"), tenure.WithTTL(time.Second)).lead(t)
-	b := start(t, store, "b", tenure.WithTTL(time.Second))
-	for b.Status().Record.Vacant() {
-		time.Sleep(time.Millisecond)
-	}
+	a := start(t, store, "a", tenure.WithAddress("http://a"), tenure.WithTTL(ttl)).lead(t)
+	b := start(t, store, "b")
+	b.hear(t)
 	atB := connect(t, b.address)
 	atB.refused(t.Context(), t, codes.Unavailable, "does not lead", tenuregrpc.MetadataAddress)
 	b.away.cut(errAway) // so that it does not take over
@@ -233,7 +229,7 @@ func TestGateLeavesCancelledCallsAlone(t *testing.T) {
 	<-entered
 	cancel()
 	expectCode(t, <-left, codes.Canceled)
-	if !a.IsLeader() {
+	if a.Status().State != tenure.StateLeader {
 		t.Error("the term ended with the call")
 	}
 }

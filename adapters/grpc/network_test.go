@@ -197,6 +197,9 @@ type node struct {
 	away    *away
 }
 
+// ttl is that of leaders who have to lose their lease. All others have one that no pause of a busy machine outlasts.
+const ttl = 4 * time.Second
+
 // start runs a node until the test ends, in the election of other nodes on the same store.
 func start(t *testing.T, store tenure.Store, id string, options ...tenure.Option) *node {
 	t.Helper()
@@ -207,7 +210,7 @@ func startOn(t *testing.T, store tenure.Store, id string, l net.Listener, option
 	t.Helper()
 	n := &node{address: l.Addr().String(), away: &away{Store: store}, service: &service{name: id}}
 	options = append([]tenure.Option{
-		tenure.WithID(id), tenure.WithAddress(n.address), tenure.WithTTL(5 * time.Second),
+		tenure.WithID(id), tenure.WithAddress(n.address), tenure.WithTTL(time.Minute),
 	}, options...)
 	c, err := tenure.New(n.away, name, options...)
 	n.Candidate = must(t, c, err)
@@ -231,6 +234,16 @@ func (n *node) lead(t *testing.T) *node {
 	}
 	t.Fatalf("%s does not lead", n.ID())
 	return nil
+}
+
+// hear waits until the node has heard of its leader.
+func (n *node) hear(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(patience); n.Status().Record.Vacant(); time.Sleep(time.Millisecond) { // nothing tells us more
+		if time.Now().After(end) {
+			t.Fatalf("%s has not heard of a leader", n.ID())
+		}
+	}
 }
 
 // crash ends the process without giving the seat back: nothing of it reaches the store or a client any more.

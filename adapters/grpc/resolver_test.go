@@ -331,10 +331,10 @@ func TestClientsFollowATransfer(t *testing.T) {
 
 func TestClientsFollowACrash(t *testing.T) {
 	store := memory.New()
-	a := start(t, store, "a", tenure.WithTTL(time.Second)).lead(t)
-	start(t, store, "b", tenure.WithTTL(time.Second))
+	a := start(t, store, "a", tenure.WithTTL(ttl)).lead(t)
 	c := follow(t, store)
 	c.wait(t, "a")
+	start(t, store, "b").hear(t)
 	a.crash()
 	c.wait(t, "b", "a")
 }
