@@ -251,7 +251,7 @@ func TestFleetAndForeigner(t *testing.T) {
 	f := fleet.New(t)
 	var stops []func()
 	for _, id := range []string{"a", "b"} {
-		stops = append(stops, f.Stand(openStore(t, server, server.Addr, WithBlobLease("old-lock")), id))
+		stops = append(stops, f.Stand(openStore(t, server, server.Addr, WithBlobLease("old-lock")), id, fleet.Patient...))
 	}
 	term := f.Next()
 	foreign := newForeigner(t, server, "old-lock")
