@@ -148,7 +148,7 @@ func (s *service) send(method, url, text string) (status int, body string, h htt
 func (s *service) put(name, text string) {
 	s.t.Helper()
 	for id, url := range s.urls {
-		const most = 30 // the lease is 2 s, and each attempt waits for one
+		const most = 30 // the lease is 3 s, and each attempt waits for one
 		for attempt := 0; ; attempt++ {
 			status, body, header := s.send(http.MethodPut, url+"/notes/"+name, text)
 			if status == http.StatusNoContent {
@@ -209,7 +209,7 @@ func (s *service) holdUp(name, text string) {
 // TestWritesFollowTheLeader when it is killed with a write under way, and when it is stopped.
 func TestWritesFollowTheLeader(t *testing.T) {
 	t.Parallel()
-	s := newService(t, "2s")
+	s := newService(t, "3s")
 	s.put("one", "1")
 	first := s.leader()
 	killed := s.remove(first)
@@ -242,7 +242,7 @@ func TestStoppedNodeHandsOver(t *testing.T) {
 // TestStorageRefusesADeposedLeader that was frozen while its write was on the way, also after the storage was killed.
 func TestStorageRefusesADeposedLeader(t *testing.T) {
 	t.Parallel()
-	s := newService(t, "2s")
+	s := newService(t, "3s")
 	s.put("one", "the first leader's")
 	frozen := s.remove(s.leader())
 	s.holdUp("one", "the first leader's, too late")

@@ -120,11 +120,7 @@ func (s site) stand(l language, url, id string) *testserver.Process {
 // await waits for work under a higher token, by the client that is expected to.
 func (s site) await(id string, above uint64) (token uint64) {
 	s.t.Helper()
-	e := exampletest.AwaitEntry(s.t, s.ledger, above)
-	if e.By != id {
-		s.t.Fatalf("%s works, not %s", e.By, id)
-	}
-	return e.Token
+	return exampletest.AwaitEntryBy(s.t, s.ledger, above, id).Token
 }
 
 func TestStoppedClientHandsOver(t *testing.T) {
@@ -336,7 +332,7 @@ func TestOneLineInCron(t *testing.T) {
 	if match == nil {
 		t.Fatal("the document has no such line")
 	}
-	s := newSite(t, "2s")
+	s := newSite(t, "4s")
 	leads := func(url string) bool {
 		line := strings.ReplaceAll(match[1], "localhost:8732", strings.TrimPrefix(url, "http://"))
 		line = strings.ReplaceAll(line, "/usr/local/bin/hourly.sh", "echo it leads")

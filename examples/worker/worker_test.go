@@ -89,9 +89,7 @@ func TestFrozenWorkerIsFollowed(t *testing.T) {
 			member.Kill()
 		}
 	}
-	if again, _ := c.next(token); again != first {
-		t.Errorf("%s leads, want %s, which is left alone", again, first)
-	}
+	exampletest.AwaitEntryBy(t, c.dir, token, first)
 }
 
 func TestUnknownStoreIsRefused(t *testing.T) {

@@ -1,21 +1,28 @@
 package exampletest
 
 import (
+	"slices"
+
 	"github.com/tenure-go/tenure/examples/ledger"
 	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 // AwaitEntry waits for the first entry of the ledger in dir with a token above the given one.
-func AwaitEntry(tb TB, dir string, above uint64) (found ledger.Entry) {
+func AwaitEntry(tb TB, dir string, above uint64) ledger.Entry {
 	tb.Helper()
-	storetest.Eventually(tb, "a newer leader has written to the ledger", func() bool {
-		for _, e := range Entries(tb, dir) {
-			if e.Token > above {
-				found = e
-				return true
-			}
+	return AwaitEntryBy(tb, dir, above, "")
+}
+
+// AwaitEntryBy waits for the first of somebody; empty for anybody. On a busy machine it may not be the next one's.
+func AwaitEntryBy(tb TB, dir string, above uint64, by string) (found ledger.Entry) {
+	tb.Helper()
+	storetest.Eventually(tb, "a newer leader has written to the ledger: "+by, func() bool {
+		entries := Entries(tb, dir)
+		i := slices.IndexFunc(entries, func(e ledger.Entry) bool { return e.Token > above && (by == "" || e.By == by) })
+		if i >= 0 {
+			found = entries[i]
 		}
-		return false
+		return i >= 0
 	})
 	return found
 }

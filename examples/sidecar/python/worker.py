@@ -19,8 +19,8 @@ class Stale(Exception):
 class Ledger:
     """Stands for whatever the work changes, and refuses the token of a deposed leader by itself.
 
-    It is a directory with a numbered file for each entry. Whoever writes has read all entries before its own; if a newer
-    leader has written meanwhile, the number is taken. The package ledger of these examples does the same in Go.
+    It is a directory with a numbered file for each entry. Whoever writes has read all entries before its own; if a
+    newer leader has written meanwhile, the number is taken. The package ledger of these examples does the same in Go.
     """
 
     def __init__(self, directory):

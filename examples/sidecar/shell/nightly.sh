@@ -3,8 +3,8 @@
 #
 #   0 3 * * *  /usr/local/bin/nightly.sh
 #
-# Each host needs a sidecar: tenure serve --campaign nightly. The work has steps. If the host that does them dies, another
-# one goes on where the ledger ends; whoever finds that nothing is left ends, too.
+# Each host needs a sidecar: tenure serve --campaign nightly. The work has steps. If the host that does them dies,
+# another one goes on where the ledger ends; whoever finds that nothing is left ends, too.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 # shellcheck source-path=SCRIPTDIR source=tenure-client.sh
@@ -21,22 +21,24 @@ pause=${PAUSE:-0.1}
 # append NUMBER TEXT writes entry NUMBER of the ledger, which stands for whatever the work changes: a directory with a
 # numbered file for each entry. It fails if the number is taken, which it is if a newer leader has written.
 append() {
-	local draft status=0
+	local draft entry status=0
 	draft=$(mktemp "$ledger/draft-XXXXXX") || exit
 	printf '%s %s %s\n' "$tenure_token" "$id" "$2" >"$draft"
-	ln "$draft" "$(entry "$1")" || status=$?
+	printf -v entry '%s/%08d' "$ledger" "$1"
+	ln "$draft" "$entry" || status=$?
 	rm "$draft"
 	return "$status"
 }
 
-entry() { printf '%s/%08d' "$ledger" "$1"; }
-
-# catch_up reads the ledger: number becomes the next free one, and step the first of this night that is left. It fails if
-# an entry has a higher token than ours.
+# catch_up reads the ledger: number becomes the next free one, and step the first of this night that is left. It fails
+# if an entry has a higher token than ours.
 catch_up() {
-	local token text
-	while [ -e "$(entry "$number")" ]; do
-		read -r token _ text <"$(entry "$number")"
+	local entry token text
+	while
+		printf -v entry '%s/%08d' "$ledger" "$number"
+		[ -e "$entry" ]
+	do
+		read -r token _ text <"$entry"
 		if [ "$token" -gt "$tenure_token" ]; then return 1; fi
 		if [[ $text == "$night step "* ]]; then step=$((${text##* } + 1)); fi
 		number=$((number + 1))
