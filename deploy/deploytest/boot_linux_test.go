@@ -11,11 +11,12 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tenure-go/tenure/internal/testserver"
 )
 
 // A machine is a real systemd as the first process of namespaces of its own. It sees the files of this host through an
@@ -129,7 +130,9 @@ func bootMachine(t *testing.T, files map[string]string) *machine {
 	if os.Getuid() != 0 {
 		t.Skip("a systemd of its own can be booted by root alone")
 	}
-	for _, program := range []string{systemd, "/usr/bin/nsenter", "/usr/bin/curl"} {
+	testserver.Find(t, "systemd-analyze") // and with it systemd
+	testserver.Find(t, "curl")
+	for _, program := range []string{systemd, "/usr/bin/nsenter"} {
 		if _, err := os.Stat(program); err != nil {
 			t.Skipf("there is no %s", program)
 		}
@@ -172,9 +175,7 @@ func startMachine(t *testing.T, tree string) *machine {
 	cmd := exec.Command(self) //nolint:noctx // it is killed at the end of the test
 	cmd.Env = append(os.Environ(), roleVariable+"=boot", machineBase+"="+t.TempDir(), machineFiles+"="+tree,
 		machineCgroup+"="+newCgroup(t))
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET,
-	}
+	cmd.SysProcAttr = isolated()
 	m := &machine{process: launch(t, cmd)}
 	m.root = fmt.Sprintf("/proc/%d/root", cmd.Process.Pid)
 	eventually(t, "systemd runs", func() bool {

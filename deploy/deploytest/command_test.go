@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -109,20 +111,31 @@ func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // it is to be ended by its signal
 	cmd.Env = append(os.Environ(), env...)
+	cmd.SysProcAttr = mortal()
 	return launch(t, cmd)
 }
 
+// launch starts a process that ends with the test, whatever ends that.
 func launch(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, out: new(syncBuffer), ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = p.out, p.out, patience
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	started := make(chan error)
 	go func() {
 		defer close(p.ended)
-		_ = cmd.Wait()
+		runtime.LockOSThread() // its end would count as that of the parent
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
 	}()
+	if err := <-started; errors.Is(err, syscall.EPERM) {
+		t.Skipf("this host does not permit namespaces of one's own: %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		<-p.ended

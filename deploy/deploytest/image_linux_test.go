@@ -59,6 +59,7 @@ func confine(root, data, user string) error {
 		func() error { return syscall.Setgroups(nil) },
 		func() error { return syscall.Setgid(id) },
 		func() error { return syscall.Setuid(id) },
+		func() error { return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) }, // which the others cleared
 	}
 	for i, step := range steps {
 		if err := step(); err != nil {
@@ -135,9 +136,7 @@ func (i image) start(t *testing.T, data string, args ...string) *process {
 	cmd := exec.Command(self, args...) //nolint:noctx // it is to be ended by its signal
 	cmd.Env = append(os.Environ(), roleVariable+"=contain", containerRoot+"="+i.root, containerData+"="+data,
 		containerUser+"="+i.user)
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET,
-	}
+	cmd.SysProcAttr = isolated()
 	return launch(t, cmd)
 }
 
