@@ -239,7 +239,7 @@ func (n *node) lead(t *testing.T) *node {
 // hear waits until the node has heard of its leader.
 func (n *node) hear(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(patience); n.Status().Record.Vacant(); time.Sleep(time.Millisecond) { // nothing tells us more
+	for end := time.Now().Add(patience); n.Status().Record.Vacant(); time.Sleep(time.Millisecond) { // nothing tells
 		if time.Now().After(end) {
 			t.Fatalf("%s has not heard of a leader", n.ID())
 		}
