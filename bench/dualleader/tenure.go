@@ -1,0 +1,193 @@
+package dualleader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+
+	"github.com/tenure-go/tenure"
+)
+
+// Tenure is our own. Its processes lead while IsLeader says so, and until work that needs time to return has done so.
+// In even histories its store pushes, in odd ones it is polled.
+func Tenure() *Peer {
+	return &Peer{
+		Name: "tenure", Module: "github.com/tenure-go/tenure", Lease: tenure.DefaultTTL,
+		Asked: "`IsLeader`",
+		Can:   OwnClock | Freezes,
+		Why:   "beyond the promise alone, for the reasons in the table",
+		Serve: func(*Clock) Server { return &tenureServer{newRegister[tenure.Record](), nil} },
+	}
+}
+
+// Distrustful returns ours with a candidate that takes a yes for one that lasts: it leads on until its work has
+// returned and the record is another's, as if IsLeader read no clock and work had no deadline.
+func Distrustful() *Peer {
+	p := Tenure()
+	p.Name = "tenure without its deadline"
+	p.Serve = func(*Clock) Server {
+		return &tenureServer{newRegister[tenure.Record](), func(t *tenureProcess) bool { return t.believes() }}
+	}
+	return p
+}
+
+type tenureServer struct {
+	*register[tenure.Record]
+	leads func(*tenureProcess) bool // in the place of what the library says
+}
+
+const election = "election"
+
+func (s *tenureServer) Start(n *Node) Process {
+	p := &tenureProcess{server: s, node: n, done: make(chan struct{})}
+	var store tenure.Store = tenureStore{s.register, n.Link}
+	if !n.Variant {
+		store = pushingStore{tenureStore{s.register, n.Link}}
+	}
+	c, err := tenure.New(store, election, append(drains(n),
+		tenure.WithID(n.Identity), tenure.WithTTL(n.Lease), tenure.WithClock(n.Clock.Read),
+		tenure.WithRandom(rand.NewPCG(n.Seed, 1)))...)
+	if err != nil {
+		panic(err)
+	}
+	p.candidate = c
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
+	go func() {
+		defer close(p.done)
+		_ = c.Run(ctx, func(ctx context.Context, _ tenure.Term) error {
+			n.Work(ctx)
+			return nil
+		})
+	}()
+	return p
+}
+
+// drains are the options with which work gets the time that it is announced to need.
+func drains(n *Node) []tenure.Option {
+	if n.Drain == 0 {
+		return nil
+	}
+	return []tenure.Option{
+		tenure.WithDrain(n.Drain), tenure.WithRenewInterval(n.Lease / 5), tenure.WithCallTimeout(n.Lease / 10),
+	}
+}
+
+func (s *tenureServer) Delete()        { s.remove() }
+func (s *tenureServer) Backup() func() { return s.backup() }
+func (s *tenureServer) Close()         {}
+
+type tenureProcess struct {
+	server    *tenureServer
+	node      *Node
+	candidate *tenure.Candidate
+	cancel    context.CancelFunc
+	done      chan struct{}
+
+	mu       sync.Mutex
+	believed bool
+}
+
+func (p *tenureProcess) Leads() bool {
+	if p.server.leads != nil {
+		return p.server.leads(p)
+	}
+	return p.Ask() || p.node.Lingers > 0 && p.node.Works()
+}
+
+// Ask asks the candidate.
+func (p *tenureProcess) Ask() bool { return p.candidate.IsLeader() }
+
+// believes goes by the last that was heard of the record.
+func (p *tenureProcess) believes() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.candidate.IsLeader() {
+		p.believed = true
+	} else if p.candidate.Status().Record.Leader != p.candidate.ID() {
+		p.believed = false
+	}
+	return p.believed
+}
+
+func (p *tenureProcess) Stop() {
+	p.cancel()
+	<-p.done
+}
+
+// tenureStore is a store over the register.
+type tenureStore struct {
+	register *register[tenure.Record]
+	link     *Link
+}
+
+func (s tenureStore) Load(ctx context.Context, _ string) (tenure.Snapshot, error) {
+	var loaded tenure.Snapshot
+	err := s.link.Call(ctx, 0, func() bool {
+		loaded = tenureSnapshot(s.register.load())
+		return false
+	})
+	if err != nil {
+		return tenure.Snapshot{}, fmt.Errorf("loading: %w", err)
+	}
+	return loaded, nil
+}
+
+func (s tenureStore) CompareAndSwap(
+	ctx context.Context, _ string, old tenure.Version, record tenure.Record,
+) (tenure.Snapshot, error) {
+	var swapped tenure.Snapshot
+	var won bool
+	record = record.Clone()
+	err := s.link.Call(ctx, 0, func() bool {
+		var version uint64
+		if version, won = s.register.swap(registerVersion(old), record); won {
+			swapped = tenureSnapshot(record, version)
+		}
+		return won
+	})
+	switch {
+	case err != nil:
+		return tenure.Snapshot{}, fmt.Errorf("swapping: %w", err)
+	case !won:
+		return tenure.Snapshot{}, tenure.ErrConflict
+	}
+	return swapped, nil
+}
+
+func tenureSnapshot(record tenure.Record, version uint64) tenure.Snapshot {
+	if version == 0 {
+		return tenure.Snapshot{}
+	}
+	return tenure.Snapshot{Version: tenure.Version(strconv.FormatUint(version, 10)), Record: record.Clone()}
+}
+
+func registerVersion(v tenure.Version) uint64 {
+	n, err := strconv.ParseUint(string(v), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// pushingStore pushes changes. A partition silences it, and nobody is told; what a process missed it is not sent later.
+type pushingStore struct{ tenureStore }
+
+var errUnreachable = errors.New("the server cannot be reached")
+
+func (s pushingStore) Watch(
+	ctx context.Context, _ string, deliver func(tenure.Snapshot, error),
+) (stop func(), err error) {
+	if err := s.link.Call(ctx, 0, func() bool { return false }); err != nil {
+		return nil, errUnreachable
+	}
+	push := newPush(s.link, func(s tenure.Snapshot) { deliver(s, nil) })
+	unwatch := s.register.watch(func(r tenure.Record, version uint64) { push.send(tenureSnapshot(r, version)) })
+	return sync.OnceFunc(func() {
+		unwatch()
+		push.stop()
+	}), nil
+}
