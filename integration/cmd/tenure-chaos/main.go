@@ -54,6 +54,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "tenure-chaos:", err)
 		return misused
 	}
+	removed, err := f.build(ctx)
+	if err != nil {
+		fmt.Fprintln(stderr, "tenure-chaos:", err)
+		return broken
+	}
+	defer removed()
 	if f.selfCheck {
 		return f.checkItself(ctx, stdout, stderr)
 	}
@@ -64,7 +70,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			break
 		}
 	}
+	if f.document != "" {
+		if err := report.WriteDocument(f.document, f.results); err != nil {
+			fmt.Fprintln(stderr, "tenure-chaos:", err)
+			return broken
+		}
+	}
 	return status
+}
+
+// build builds tenure once for all runs that need it. What it returns removes the program.
+func (f *flags) build(ctx context.Context) (removed func(), err error) {
+	if f.Tenure != "" || f.LibraryOnly || f.selfCheck {
+		return func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "tenure-chaos-program-")
+	if err != nil {
+		return nil, err
+	}
+	if f.Tenure, err = chaos.BuildTenure(ctx, dir); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return func() { _ = os.RemoveAll(dir) }, nil
 }
 
 // flags are what the command line says.
@@ -74,6 +101,8 @@ type flags struct {
 	beds      []beds.Bed
 	dir       string
 	results   string
+	document  string
+	drawn     string // the faults, as they were given
 	selfCheck bool
 }
 
@@ -92,6 +121,7 @@ func parse(args []string, stderr io.Writer) (*flags, error) {
 		strings.Join(chaos.ProtectionNames(), ", "))
 	set.StringVar(&f.dir, "dir", "", "`directory` for histories, logs and reports (default: a new temporary one)")
 	set.StringVar(&f.results, "results", "", "`directory` in which the summary of each store's last run is kept")
+	set.StringVar(&f.document, "write", "", "`document` in which the table of what is in -results is replaced")
 	set.StringVar(&f.Tenure, "tenure", "", "`program` tenure (default: it is built)")
 	set.BoolVar(&f.selfCheck, "selfcheck", false, "switch off each protection in turn, and see that it is found")
 	set.BoolVar(&f.LibraryOnly, "library-only", false, "without tenure run")
@@ -109,13 +139,31 @@ func parse(args []string, stderr io.Writer) (*flags, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Command = "go run ./integration/cmd/tenure-chaos " + strings.Join(args, " ")
+	if f.document != "" && f.results == "" {
+		return nil, errors.New("-write makes a table of the summaries in -results, which is not given")
+	}
+	f.drawn = *faults
 	for _, f.Bed = range f.beds {
 		if err := f.Check(); err != nil {
 			return nil, err
 		}
 	}
 	return f, nil
+}
+
+// command is how to make a store's run again.
+func (f *flags) command(store string) string {
+	c := fmt.Sprintf("go run ./integration/cmd/tenure-chaos -store %s -seed %d -for %v -candidates %d -ttl %v",
+		store, f.Seed, f.For, f.Candidates, f.TTL)
+	for _, flag := range [][2]string{{"-faults", f.drawn}, {"-unsafe", f.Unsafe}} {
+		if flag[1] != "" {
+			c += " " + flag[0] + " " + flag[1]
+		}
+	}
+	if f.LibraryOnly {
+		c += " -library-only"
+	}
+	return c
 }
 
 func split(list string) (words []string) {
@@ -155,7 +203,7 @@ func bedNames() (names []string) {
 // one makes the run of one store, and returns the exit status for it.
 func (f *flags) one(ctx context.Context, bed beds.Bed, stdout, stderr io.Writer) int {
 	o := f.Options
-	o.Bed, o.Log = bed, stderr
+	o.Bed, o.Log, o.Command = bed, stderr, f.command(bed.Name)
 	var err error
 	if o.Dir, err = f.directory(bed.Name); err != nil {
 		fmt.Fprintln(stderr, "tenure-chaos:", err)

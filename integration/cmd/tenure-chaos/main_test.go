@@ -27,8 +27,17 @@ func TestFlags(t *testing.T) {
 
 func TestWrongFlags(t *testing.T) {
 	for _, args := range [][]string{
-		{"-store", "floppy"}, {"-store", ""}, {"-faults", "rain"}, {"-for", "long"}, {"argument"}, {"-no-such-flag"},
-		{"-ttl", "1500ms"}, {"-candidates", "1"}, {"-unsafe", "everything"}, {"-store", "redis", "-unsafe", "forgetful-store"},
+		{"-store", "floppy"},
+		{"-store", ""},
+		{"-faults", "rain"},
+		{"-for", "long"},
+		{"argument"},
+		{"-no-such-flag"},
+		{"-ttl", "1500ms"},
+		{"-candidates", "1"},
+		{"-write", "x.md"},
+		{"-unsafe", "everything"},
+		{"-store", "redis", "-unsafe", "forgetful-store"},
 	} {
 		if status := run(t.Context(), args, io.Discard, io.Discard); status != misused {
 			t.Errorf("%q: the status is %d, want %d", args, status, misused)

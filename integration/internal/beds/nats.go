@@ -53,8 +53,18 @@ func startNATSCluster(tb testserver.TB) (*Server, error) {
 	return s, nil
 }
 
-// stepDown has the leader of the stream in which the records are step down, and waits for another.
-func stepDown(addrs []string) (string, error) {
+// stepDown has the leader of the stream in which the records are step down, and waits for another. One that steps down
+// may be chosen again.
+func stepDown(addrs []string) (seen string, err error) {
+	for range 4 {
+		if seen, err = stepDownOnce(addrs); err == nil {
+			break
+		}
+	}
+	return seen, err
+}
+
+func stepDownOnce(addrs []string) (string, error) {
 	conn, err := nats.Connect("nats://" + strings.Join(addrs, ",nats://"))
 	if err != nil {
 		return "", err
@@ -85,7 +95,7 @@ func stepDown(addrs []string) (string, error) {
 	if answer.Error != nil {
 		return "", errors.New(answer.Error.Description)
 	}
-	for ctx.Err() == nil {
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
 		now, err := streamLeader(ctx, js)
 		if err == nil && now != "" && now != before {
 			return fmt.Sprintf("%s led the stream, and %s does", before, now), nil

@@ -162,6 +162,12 @@ func TestRisingTokens(t *testing.T) {
 
 		{"falling by a loss", func(s *story) { loss(s); s.trust("a", 2, 100, 1500); s.trust("b", 1, 5000, 6000) }, Expected, 1},
 		{"standing still by a loss", func(s *story) { loss(s); s.trust("a", 1, 100, 1500); s.trust("b", 1, 5000, 6000) }, Expected, 1},
+		{"a token of two that were too short, by a loss", func(s *story) {
+			loss(s)
+			elected(s, 1000, "a", 1)
+			elected(s, 5000, "b", 1)
+			s.trust("c", 2, 6000, 6100)
+		}, Expected, 1},
 		{"falling before the loss", func(s *story) { loss(s); s.trust("a", 2, 100, 150); s.trust("b", 1, 1999, 6000) }, Violated, 1},
 		{"falling just at the loss", func(s *story) { loss(s); s.trust("a", 2, 100, 150); s.trust("b", 1, 2000, 6000) }, Expected, 1},
 		{"falling from what came after the loss", func(s *story) { loss(s); s.trust("a", 2, 4001, 4500); s.trust("b", 1, 5000, 6000) }, Violated, 1},

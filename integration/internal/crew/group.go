@@ -127,7 +127,7 @@ func (g *Group) Starve(share float64) error {
 	if share == 0 {
 		quota = "-1"
 	}
-	return write(g.cpu, "cpu.cfs_quota_us", quota)
+	return errors.Join(write(g.cpu, "cpu.cfs_period_us", strconv.Itoa(period)), write(g.cpu, "cpu.cfs_quota_us", quota))
 }
 
 // Throttled returns how often the group was kept from the processor.

@@ -80,6 +80,9 @@ func (n *Nemesis) Rage(ctx context.Context, lasts time.Duration) error {
 			return err
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("interrupted: %w", err)
+	}
 	return nil
 }
 
@@ -209,10 +212,13 @@ func (n *Nemesis) recover(ctx context.Context) error {
 		return err
 	}
 	healed := time.Now()
-	if n.led(ctx, healed, bound+2*time.Second) {
-		s.logf("  somebody leads after %v", time.Since(healed).Round(time.Millisecond))
-	} else {
-		s.logf("  NOBODY LEADS after %v", time.Since(healed).Round(time.Millisecond))
+	led := n.led(ctx, healed, bound+2*time.Second)
+	took := time.Since(healed).Round(time.Millisecond)
+	switch {
+	case led:
+		s.logf("  somebody leads after %v", took)
+	case ctx.Err() == nil:
+		s.logf("  NOBODY LEADS after %v", took)
 	}
 	return nil
 }

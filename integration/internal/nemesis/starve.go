@@ -24,8 +24,11 @@ func (starve) Unfit(s *Scene) string {
 }
 
 func (starve) Plan(s *Scene, r *rand.Rand, taken []string) *Attack {
-	hold, share := between(r, s.TTL, 3*s.TTL), 0.003+0.02*r.Float64()
-	c := s.draw(r, taken, func(c *crew.Candidate) bool { return c.Group.Starves() })
+	hold, share := between(r, s.TTL, 3*s.TTL), 0.001+0.004*r.Float64()
+	// What stands by under tenure run wants so little of the processor that it would not notice.
+	c := s.draw(r, taken, func(c *crew.Candidate) bool {
+		return c.Group.Starves() && (library(c) || c.Name == s.leader())
+	})
 	if c == nil {
 		return nil
 	}

@@ -32,6 +32,7 @@ type candidate struct {
 	log      *slog.Logger
 	terms    atomic.Int64
 	leading  atomic.Bool
+	before   holding       // before the store was opened
 	broken   chan struct{} // closed when the history cannot be written
 	breaking sync.Once
 
@@ -50,6 +51,7 @@ func runCandidate(c *Config) (err error) {
 		return err
 	}
 	defer func() { err = w.exit(err) }()
+	w.before = held()
 	w.start(ctx)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -206,6 +208,7 @@ func (w *candidate) exit(err error) error {
 		err = errors.Join(err, store.Close())
 	}
 	w.register.Close()
+	err = errors.Join(err, leftBehind(w.before))
 	end := &history.Exit{}
 	if err != nil {
 		end.Code, end.Reason = 1, err.Error()

@@ -31,8 +31,7 @@ const (
 type vigil struct{ last, since history.Instant }
 
 // sure reports whether the command can claim that it is trusted, and was all the time.
-func (v *vigil) sure() bool {
-	now := history.Now()
+func (v *vigil) sure(now history.Instant) bool {
 	if v.last != 0 && now.Sub(v.last) > unaware {
 		v.since = now.Add(settled)
 	}
@@ -85,7 +84,7 @@ func keepVigil(ctx context.Context, h *history.Writer, token uint64, session str
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	for v := (vigil{}); ctx.Err() == nil; <-tick.C {
-		if !v.sure() {
+		if !v.sure(history.Now()) {
 			continue
 		}
 		if _, err := trusted.Ask(token, session, func() bool { return true }); err != nil {

@@ -4,8 +4,11 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/tenure-go/tenure/integration/internal/history"
@@ -45,18 +48,63 @@ func (w *candidate) sample(ctx context.Context) {
 		if w.leading.Load() {
 			continue
 		}
+		files, _ := descriptors()
 		w.say(history.Event{Resources: &history.Resources{
-			Goroutines: runtime.NumGoroutine(), Descriptors: descriptors(), Terms: int(w.terms.Load()),
+			Goroutines: runtime.NumGoroutine(), Descriptors: files, Terms: int(w.terms.Load()),
 		}})
 	}
 }
 
-func descriptors() int {
-	entries, err := os.ReadDir("/proc/self/fd")
+// descriptors counts open files, and sockets besides. Sockets come and go with the pools of clients, which keep dead
+// ones until they need one: whether any is left behind shows when the store is closed.
+func descriptors() (files, sockets int) {
+	const dir = "/proc/self/fd"
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return len(entries) - 1 // without the one that reads the directory
+	for _, e := range entries {
+		to, err := os.Readlink(filepath.Join(dir, e.Name()))
+		switch {
+		case err != nil: // the one that read the directory
+		case strings.HasPrefix(to, "socket:"):
+			sockets++
+		default:
+			files++
+		}
+	}
+	return files, sockets
+}
+
+// holding is what a process holds.
+type holding struct{ goroutines, descriptors int }
+
+func held() holding {
+	files, sockets := descriptors()
+	return holding{runtime.NumGoroutine(), files + sockets}
+}
+
+const (
+	// afterwards is how many goroutines and descriptors of the runtime, the history and the taker of orders may have come
+	// since the beginning.
+	afterwards = 4
+	// goneWithin is how long what was closed may take to be gone.
+	goneWithin = 5 * time.Second
+)
+
+// leftBehind returns an error if more is held than before the store was opened, now that it is closed.
+func leftBehind(before holding) error {
+	var now holding
+	for end := time.Now().Add(goneWithin); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		now = held()
+		if now.goroutines <= before.goroutines+afterwards && now.descriptors <= before.descriptors+afterwards {
+			return nil
+		}
+	}
+	stacks := make([]byte, 64<<10)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	return fmt.Errorf("%d goroutines and %d open files, %d and %d before the store was opened:\n%s",
+		now.goroutines, now.descriptors, before.goroutines, before.descriptors, stacks)
 }
 
 // look reads a register as an onlooker.

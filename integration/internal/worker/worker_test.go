@@ -1,0 +1,121 @@
+//go:build linux
+
+package worker
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/integration/internal/history"
+	"github.com/tenure-go/tenure/memory"
+)
+
+// A command that did not run for a moment claims nothing until it has run for a while.
+func TestVigil(t *testing.T) {
+	now := history.Instant(time.Hour)
+	var v vigil
+	run := func(d time.Duration) (sure bool) {
+		for end := now.Add(d); now < end; now = now.Add(askEvery) {
+			sure = v.sure(now)
+		}
+		return sure
+	}
+	if !run(time.Second) {
+		t.Error("a command that runs is not sure")
+	}
+	now = now.Add(2 * unaware)
+	if run(settled / 2) {
+		t.Error("it is sure soon after it did not run")
+	}
+	if !run(2 * settled) {
+		t.Error("it is not sure although it has run for a while since")
+	}
+	for range 10 { // it is given a moment now and then
+		now = now.Add(2 * unaware)
+		if run(2 * askEvery) {
+			t.Fatal("it is sure although it hardly runs")
+		}
+	}
+}
+
+func TestClockOfItsOwn(t *testing.T) {
+	c := newClock(0.5)
+	began := time.Now()
+	_, before := c.read()
+	c.move(time.Hour)
+	mono, wall := c.read()
+	if passed := time.Since(began); wall-before < time.Hour || wall-before > time.Hour+passed {
+		t.Errorf("the wall clock has moved by %v, of which %v have passed", wall-before, passed)
+	}
+	if passed := time.Since(c.origin); mono <= 0 || mono > passed/2 {
+		t.Errorf("the clock shows %v after %v at half the rate", mono, passed)
+	}
+}
+
+// The store that swaps blindly has to do so, or the runs with it would show nothing.
+func TestBlindStoreLosesAWrite(t *testing.T) {
+	m := memory.New()
+	swap := func(s tenure.Store, old tenure.Version, session string) (tenure.Snapshot, error) {
+		return s.CompareAndSwap(context.Background(), "e", old, tenure.Record{
+			Token: 1, Leader: session, Session: session, TTL: time.Second, Renewals: 1,
+		})
+	}
+	done := make(chan error)
+	go func() {
+		_, err := swap(blind{m}, "", "blind")
+		done <- err
+	}()
+	time.Sleep(20 * time.Millisecond) // it has compared, and waits for an eighth of the TTL
+	if _, err := swap(m, "", "other"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if s, err := m.Load(t.Context(), "e"); err != nil || s.Record.Session != "blind" {
+		t.Errorf("the record is %+v, %v", s.Record, err)
+	}
+	if _, err := swap(blind{m}, "", "late"); !errors.Is(err, tenure.ErrConflict) {
+		t.Errorf("a version that is gone at once: %v", err)
+	}
+}
+
+func TestStoresKeepWhatTheyCanDo(t *testing.T) {
+	m := memory.New()
+	requests, store := count(m, m)
+	if _, pushes := store.(tenure.Watcher); !pushes {
+		t.Error("a counted store does not push any more")
+	}
+	if _, err := store.Load(t.Context(), "e"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.CompareAndSwap(t.Context(), "e", "wrong", tenure.Record{}); err == nil {
+		t.Error("a wrong version was taken")
+	}
+	if got := *requests.requests(); got.Loads != 1 || got.Swaps != 1 || got.Failed != 0 {
+		t.Errorf("counted %+v", got)
+	}
+	if _, store = count(blind{m}, nil); store == nil {
+		t.Error("no store")
+	} else if _, pushes := store.(tenure.Watcher); pushes {
+		t.Error("a store pushes that is not to")
+	}
+}
+
+func TestWhatIsLeftBehindIsFound(t *testing.T) {
+	before := held()
+	if err := leftBehind(before); err != nil {
+		t.Errorf("nothing is left behind: %v", err)
+	}
+	stop := make(chan struct{})
+	defer close(stop)
+	for range afterwards + 1 {
+		go func() { <-stop }()
+	}
+	if leftBehind(before) == nil {
+		t.Error("goroutines that are left behind are not found")
+	}
+}
