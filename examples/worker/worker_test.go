@@ -4,10 +4,17 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/examples/internal/exampletest"
+	"github.com/tenure-go/tenure/examples/ledger"
 	"github.com/tenure-go/tenure/internal/testserver"
+	"github.com/tenure-go/tenure/memory"
 )
 
 func TestMain(m *testing.M) { exampletest.Main(m) }
@@ -90,6 +97,44 @@ func TestFrozenWorkerIsFollowed(t *testing.T) {
 		}
 	}
 	exampletest.AwaitEntryBy(t, c.dir, token, first)
+}
+
+// TestWorkAsksTheClock: a process that wakes up from a long sleep does nothing under its old term, not even before its
+// context has ended.
+func TestWorkAsksTheClock(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		begun, slept := time.Now(), atomic.Int64{}
+		clock := func() (mono, wall time.Duration) {
+			now := time.Since(begun) + time.Duration(slept.Load())
+			return now, now
+		}
+		candidate, err := tenure.New(memory.New(), "worker", tenure.WithClock(clock))
+		must(t, err)
+		leadership, err := candidate.Campaign(t.Context())
+		must(t, err)
+		entries, err := ledger.Open(dir)
+		must(t, err)
+		ctx, cancel := context.WithCancel(t.Context()) // not the term's
+		var working sync.WaitGroup
+		working.Go(func() { _ = work(ctx, leadership.Term(), entries, time.Second) })
+		time.Sleep(3500 * time.Millisecond)
+		slept.Store(int64(time.Hour))
+		time.Sleep(time.Minute)
+		if got := exampletest.Entries(t, dir); len(got) != 3 {
+			t.Errorf("it has worked %d times, want the 3 before it slept", len(got))
+		}
+		cancel()
+		working.Wait()
+		must(t, candidate.Stop(t.Context()))
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestUnknownStoreIsRefused(t *testing.T) {
