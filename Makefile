@@ -3,6 +3,7 @@
 SHELL := bash
 SEED  ?= 1
 FOR   ?= 30s
+STORE ?= all
 BENCH ?=
 SIM   := go run ./sim/cmd/tenure-sim -seed $(SEED) -workers $$(getconf _NPROCESSORS_ONLN)
 
@@ -33,6 +34,21 @@ sim: ## simulate a million histories of elections (SEED=n for others)
 
 sim-short: ## simulate twenty thousand histories
 	@$(SIM) -histories 20000
+
+.PHONY: chaos chaos-short chaos-selfcheck chaos-docs
+CHAOS := go run ./integration/cmd/tenure-chaos -seed $(SEED)
+
+chaos: ## strike elections over real servers with faults, and check them (STORE=redis FOR=10m SEED=7)
+	@$(CHAOS) -store $(STORE) -for $(FOR)
+
+chaos-short: ## a short share of that, on four stores
+	@$(CHAOS) -store file,redis,postgres,natskv -for 25s
+
+chaos-selfcheck: ## the same without each protection in turn, which has to be found
+	@$(CHAOS) -selfcheck -ttl 2s
+
+chaos-docs: ## the same as chaos into integration/README.md
+	@$(CHAOS) -store $(STORE) -for $(FOR) -results integration/results -write integration/README.md
 
 demo: ## watch leadership move between processes that are killed and frozen (FOR=30s)
 	@go run ./cmd/tenure demo --for $(FOR)
