@@ -56,9 +56,8 @@ func (c *client) refused(ctx context.Context, t *testing.T, code codes.Code, tex
 
 func TestGateServesOnTheLeaderAlone(t *testing.T) {
 	store := memory.New()
-	// The gate asks whether they lead, so that the full drain passes before they give the seat back.
-	a := start(t, store, "a", tenure.WithDrain(time.Second)).lead(t)
-	b := start(t, store, "b", tenure.WithDrain(time.Second))
+	a := start(t, store, "a").lead(t)
+	b := start(t, store, "b")
 	atA, atB := connect(t, a.address), connect(t, b.address)
 	for range 3 {
 		if got, err := atA.call(t); got != "a" || err != nil {

@@ -210,7 +210,8 @@ func startOn(t *testing.T, store tenure.Store, id string, l net.Listener, option
 	t.Helper()
 	n := &node{address: l.Addr().String(), away: &away{Store: store}, service: &service{name: id}}
 	options = append([]tenure.Option{
-		tenure.WithID(id), tenure.WithAddress(n.address), tenure.WithTTL(time.Minute), tenure.WithPollInterval(time.Second),
+		tenure.WithID(id), tenure.WithAddress(n.address), tenure.WithTTL(time.Minute),
+		tenure.WithPollInterval(time.Second), tenure.WithRenewInterval(time.Second), // the store pushes nothing
 	}, options...)
 	c, err := tenure.New(n.away, name, options...)
 	n.Candidate = must(t, c, err)
