@@ -48,6 +48,12 @@ func TestRecovery(t *testing.T) {
 			s.stall("b", 5150, 5250)
 			s.trust("a", 1, 5651, 9000)
 		}, Violated, 1},
+		{"one stood still within another's stall", func(s *story) {
+			s.heal(5000, 500)
+			s.stall("nemesis", 5100, 5300)
+			s.stall("b", 5150, 5200)
+			s.trust("a", 1, 5700, 9000)
+		}, Held, 0},
 		{"one stall makes room for another", func(s *story) {
 			s.heal(5000, 500)
 			s.stall("nemesis", 5400, 5600)
