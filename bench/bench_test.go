@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 func smoke(t *testing.T, measured ...bench.Bed) *bench.Report {
 	t.Helper()
 	plan := bench.ShortPlan()
-	plan.TTL, plan.Load = 500*time.Millisecond, 50*time.Millisecond
+	plan.TTL, plan.Load = 3*time.Second, 50*time.Millisecond
 	var report *bench.Report
 	err := bench.WithServers(t.Output(), func(tb testserver.TB) (err error) {
 		report, err = bench.Run(t.Context(), tb, measured, plan)
