@@ -70,8 +70,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			break
 		}
 	}
-	if f.document != "" {
-		if err := report.WriteDocument(f.document, f.results); err != nil {
+	for _, name := range split(f.document) {
+		if err := report.WriteDocument(name, f.results); err != nil {
 			fmt.Fprintln(stderr, "tenure-chaos:", err)
 			return broken
 		}
@@ -121,7 +121,7 @@ func parse(args []string, stderr io.Writer) (*flags, error) {
 		strings.Join(chaos.ProtectionNames(), ", "))
 	set.StringVar(&f.dir, "dir", "", "`directory` for histories, logs and reports (default: a new temporary one)")
 	set.StringVar(&f.results, "results", "", "`directory` in which the summary of each store's last run is kept")
-	set.StringVar(&f.document, "write", "", "`document` in which the table of what is in -results is replaced")
+	set.StringVar(&f.document, "write", "", "`documents` in which the table of what is in -results is replaced")
 	set.StringVar(&f.Tenure, "tenure", "", "`program` tenure (default: it is built)")
 	set.BoolVar(&f.selfCheck, "selfcheck", false, "switch off each protection in turn, and see that it is found")
 	set.BoolVar(&f.LibraryOnly, "library-only", false, "without tenure run")
