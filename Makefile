@@ -47,8 +47,8 @@ chaos-short: ## a short share of that, on four stores
 chaos-selfcheck: ## the same without each protection in turn, which has to be found
 	@$(CHAOS) -selfcheck -ttl 2s
 
-chaos-docs: ## the same as chaos into integration/README.md
-	@$(CHAOS) -store $(STORE) -for $(FOR) -results integration/results -write integration/README.md
+chaos-docs: ## the same as chaos into README.md and integration/README.md
+	@$(CHAOS) -store $(STORE) -for $(FOR) -results integration/results -write README.md,integration/README.md
 
 demo: ## watch leadership move between processes that are killed and frozen (FOR=30s)
 	@go run ./cmd/tenure demo --for $(FOR)
