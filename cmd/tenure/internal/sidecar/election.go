@@ -148,8 +148,8 @@ func (e *election) look() (now tenure.Change, seen bool, candidates []*tenure.Ca
 	return e.now, e.seen, candidates, e.err
 }
 
-// leader returns who leads as far as can be known. A record of a candidate of this sidecar proves nothing unless that
-// candidate still trusts itself.
+// leader returns who leads as far as can be known. A record of a candidate of this sidecar, or of its name, proves
+// nothing unless that candidate still trusts itself.
 func (s *Sidecar) leader(e *election) (id string, seen bool) {
 	if term, leads := s.lead(e); leads && term.Valid() {
 		return s.id, true
@@ -161,7 +161,8 @@ func (s *Sidecar) leader(e *election) (id string, seen bool) {
 			return "", seen
 		}
 	}
-	if !now.Led() {
+	// Whoever compares the name with that of this sidecar must not find it in what an earlier process of the name left.
+	if !now.Led() || e.own != nil && now.Record.Leader == s.id {
 		return "", seen
 	}
 	return now.Record.Leader, seen

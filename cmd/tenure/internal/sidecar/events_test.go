@@ -99,14 +99,33 @@ func TestLeaderIsNotTakenFromTheRecordAlone(t *testing.T) {
 	a.await("elected")
 	e := d.sidecar.elections["open"]
 	d.await("open", "seen", func(v view) bool { return v.Leader == "a" })
-	now, _, candidates, _ := e.look()
+	now, _, _, _ := e.look()
+	c, _ := e.campaign(a.first.Campaign)
 	if got, _ := d.sidecar.leader(e); got != "a" {
 		t.Fatalf("got %q", got)
 	}
-	_ = candidates[0].Stop(t.Context()) // overruns, so that the record stays
-	e.take(now, nil)                    // as an observer sees it that was asleep
+	_ = c.candidate.Stop(t.Context()) // overruns, so that the record stays
+	e.enter(c)                        // in case that it has left by now
+	e.take(now, nil)                  // as an observer sees it that was asleep
 	if got, _ := d.sidecar.leader(e); got != "" {
 		t.Errorf("got %q, which does not lead", got)
+	}
+}
+
+// TestLeaderIsNotAnEarlierProcessOfTheName: a sidecar that is started anew finds its own name in the record, until the
+// lease has run out, and does not lead.
+func TestLeaderIsNotAnEarlierProcessOfTheName(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, func(o *Options) {
+		o.Elections = o.Elections[:1]
+		before := tenure.Record{Token: 1, Leader: "side", Session: "of the one before", TTL: time.Hour}
+		if _, err := o.Store.CompareAndSwap(t.Context(), "own", "", before); err != nil {
+			t.Fatal(err)
+		}
+	})
+	d.await("own", "seen", func(v view) bool { return v.Token == 1 })
+	if status, text := d.get("/"); status != http.StatusOK || text != `{"name":""}`+"\n" {
+		t.Errorf("got %d %q of a sidecar that does not lead", status, text)
 	}
 }
 
