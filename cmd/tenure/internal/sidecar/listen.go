@@ -116,6 +116,9 @@ type socket struct {
 	path string
 }
 
+// Addr returns the address that clients use, and not that in which the socket was made.
+func (s *socket) Addr() net.Addr { return &net.UnixAddr{Name: s.path, Net: "unix"} }
+
 func (s *socket) Close() error {
 	err := s.Listener.Close()
 	if err == nil {

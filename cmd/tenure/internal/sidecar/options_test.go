@@ -86,6 +86,9 @@ func TestUnixSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if got := first.Addr().String(); got != path {
+		t.Errorf("it says to be at %s, want %s", got, path)
+	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("it has the mode %v, %v", info.Mode(), err)
