@@ -155,9 +155,7 @@ func matches(s step, at string) bool {
 
 func raise(name string) {
 	signals := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "STOP": syscall.SIGSTOP}
-	_ = syscall.Kill(os.Getpid(), signals[name])
-	// A signal to oneself need not have arrived when kill returns, to a process of many threads.
-	time.Sleep(10 * time.Millisecond)
+	raiseHere(signals[name])
 }
 
 // actions change the election "e", in ways that differ in what they do on the disk.

@@ -27,3 +27,11 @@ func asNobody(t *testing.T, f func()) {
 	}()
 	<-done
 }
+
+// raiseHere sends a signal to the thread that calls, which acts on it before it does anything else. A signal to the
+// process could be left to another thread, while this one goes on.
+func raiseHere(sig syscall.Signal) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_, _, _ = syscall.Syscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(sig))
+}
