@@ -45,7 +45,9 @@ func WithRedirect(code int) GateOption {
 
 // WithProxy passes the request on to the leader, and its answer back. The Host header stays as it came, and
 // X-Forwarded-For grows by one. A nil transport is one like [http.DefaultTransport] that heeds no proxy of the
-// environment. Without a leader that advertises an address the answer is 503.
+// environment. Without a leader that advertises an address the answer is 503. The answer is waited for as long as the
+// request's context lasts, also that of a leader that is frozen: a transport with a ResponseHeaderTimeout, longer than
+// handlers take, bounds that.
 func WithProxy(transport http.RoundTripper) GateOption {
 	return gateOption(func(c *gateConfig) { c.answers = append(c.answers, newProxy(transport)) })
 }
