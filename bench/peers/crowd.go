@@ -93,15 +93,15 @@ func (c *crowd) handOver(leader int, within time.Duration) (led, time.Duration, 
 // close ends the candidates, all at once, and then their nodes.
 func (c *crowd) close() error {
 	c.cancel()
-	var closing sync.WaitGroup
-	errs := make([]error, len(c.contenders))
 	c.standing.Wait()
+	errs := make([]error, len(c.contenders)+len(c.nodes))
+	var closing sync.WaitGroup
 	for i, contender := range c.contenders {
 		closing.Go(func() { errs[i] = contender.Close() })
 	}
 	closing.Wait()
-	for _, node := range c.nodes {
-		errs = append(errs, node.Close())
+	for i, node := range c.nodes {
+		errs[len(c.contenders)+i] = node.Close()
 	}
 	return errors.Join(errs...)
 }

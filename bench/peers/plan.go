@@ -34,8 +34,8 @@ type Plan struct {
 // FullPlan is what docs/peers.md is made with. It takes a quarter of an hour.
 func FullPlan() Plan {
 	return Plan{
-		HandOvers: 100, HandOverFor: 75 * time.Second, Crowds: []int{10, 50, 200, 500}, CrowdRounds: 20,
-		CrowdFor: 4 * time.Second, Processes: 25, Load: time.Minute, Followers: 9, Deaths: 6, DefaultDeaths: 2,
+		HandOvers: 60, HandOverFor: time.Minute, Crowds: []int{10, 50, 200, 500}, CrowdRounds: 20,
+		CrowdFor: 3 * time.Second, Processes: 25, Load: time.Minute, Followers: 9, Deaths: 6, DefaultDeaths: 2,
 		Lease: 6 * time.Second, Defaults: true, Log: io.Discard,
 	}
 }

@@ -6,7 +6,7 @@ import "strings"
 type because struct{ other, what, why string }
 
 var reasons = []because{
-	{"rueidislock", "writes of", "It extends a lock every half of the lease, with one attempt fewer before the lease ends."},
+	{"rueidislock", "writes of", "It extends a lock every half of the lease, with an attempt less before the lease ends."},
 	{"rueidislock-noloop", "writes of", `It extends a lock every half of the lease, with one attempt fewer before the lease
 ends, and changes one expiry; a renewal of ours changes three fields of a hash, each of which Redis counts.`},
 	{"redislock", "writes of", perField},
@@ -19,20 +19,20 @@ ends, and changes one expiry; a renewal of ours changes three fields of a hash, 
 	{"redsync", "hand-over among", crowded},
 	{"client-go-over-redis", "hand-over among", crowded},
 	{"pglock", "hand-over among", crowded},
-	{"pglock", "requests of a follower", `It looks once a lease. Ours look five times, by one statement of a process for all
-its elections: hence fail-overs after 1.0 to 1.2 leases in place of 1 to 2, and with a release they are told.`},
+	{"pglock", "requests of a follower", `It looks once a lease. Ours look five times, by one statement of a process for
+all its elections: hence fail-overs after 1.0 to 1.2 leases in place of 1 to 2, and with a release they are told.`},
 	{"", "requests of a leader, default leases", longer},
 	{"", "requests of a follower, default leases", longer},
 	{"", "writes of a leader, default leases", longer},
-	{"", "fail-over", `The dead leader had used more of its lease by chance: it lives on for up to a third of a lease after a
-renewal, and the median of a few deaths says no more.`},
+	{"", "fail-over", `The dead leader had used more of its lease by chance: it lives on for up to a third of a lease after
+a renewal, and the median of a few deaths says no more.`},
 }
 
 const (
 	perField = "They change one expiry; a renewal of ours changes three fields of a hash, each of which Redis counts."
 	lighter  = `Both take a release and a bid, two round trips. Theirs delete a key and set it; ours are scripts that
-compare versions, keep the token, and tell every candidate who leads now, and the work is ended before the release. Where
-a network is in between, the round trips are what counts.`
+compare versions, keep the token, and tell every candidate who leads now, and the work is ended before the release.
+Where a network is in between, the round trips are what counts.`
 	halves = `It renews every half of the lease, ours every third: at a random moment less of a dead leader's lease is
 left, and a living one has an attempt less to keep it.`
 	crowded = `The next of n followers that look every so often looks after an n-th of that, so that many of them are

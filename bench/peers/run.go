@@ -36,8 +36,8 @@ type run struct {
 	mu sync.Mutex // guards the results' problems
 }
 
-// Run measures the peers, at their defaults and at the plan's lease. What is timed and takes milliseconds takes turns; what
-// takes leases and polls, and what is only counted, runs side by side.
+// Run measures the peers, at their defaults and at the plan's lease. What is timed and takes milliseconds takes turns;
+// what takes leases and polls, and what is only counted, runs side by side.
 func Run(ctx context.Context, tb testserver.TB, all []Peer, plan Plan) (*Report, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func (r *run) failed(i int, what string, err error) {
 // three is among how many candidates hand-overs are compared.
 const three = 3
 
-// handOvers has those that are told of a release take turns, and then those that poll wait side by side; those that keep
-// the machine busy come last.
+// handOvers has those that are told of a release take turns, and then those that poll wait side by side; those that
+// keep the machine busy come last.
 func (r *run) handOvers(ctx context.Context) {
 	r.handOversOf(ctx, calm)
 	r.handOversOf(ctx, storms)

@@ -15,8 +15,8 @@ import (
 	"github.com/tenure-go/tenure/bench/peers"
 )
 
-const aboutClientGo = "`leaderelection` with `ReleaseOnCancel`, renew deadline and retry period in the proportion of its " +
-	"usual 15 s, 10 s and 2 s"
+const aboutClientGo = "`leaderelection` with `ReleaseOnCancel`, renew deadline and retry period in the proportion " +
+	"of its usual 15 s, 10 s and 2 s"
 
 // ClientGo is Kubernetes' own election, over a Lease of a real API server.
 func ClientGo() peers.Peer {

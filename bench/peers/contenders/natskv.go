@@ -16,8 +16,9 @@ import (
 func NATSLeaderElection() peers.Peer {
 	return peers.Peer{
 		Name: "nats-leader-election", Module: "github.com/ali-assar/NATS-Leader-Election", Arena: natsArena(),
-		About: "`Start`, `StopWithContext` with `DeleteKey`; TTL, heartbeat and validation as in its examples",
-		Lease: 10 * time.Second, Most: 500, Open: openNATSLeaderElection,
+		About: "`Start`, `StopWithContext` with `DeleteKey`; TTL, heartbeat and validation as in its examples; among three " +
+			"alone, since it panics if it is stopped while it tries to acquire",
+		Lease: 10 * time.Second, Most: 3, Open: openNATSLeaderElection,
 	}
 }
 
@@ -57,6 +58,7 @@ type natsContender struct {
 	conn     *nats.Conn
 	config   leader.ElectionConfig
 	election leader.Election
+	cancel   context.CancelFunc
 }
 
 func (c *natsContender) Lead(ctx context.Context) error {
@@ -71,10 +73,12 @@ func (c *natsContender) Lead(ctx context.Context) error {
 		default: // it leads again after it had lost its lead
 		}
 	})
-	if err := election.Start(context.WithoutCancel(ctx)); err != nil {
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	if err := election.Start(running); err != nil {
+		cancel()
 		return err
 	}
-	c.election = election
+	c.election, c.cancel = election, cancel
 	return await(ctx, led)
 }
 
@@ -88,11 +92,16 @@ func (c *natsContender) Release(ctx context.Context) error {
 func (c *natsContender) stop(ctx context.Context) error {
 	election := c.election
 	c.election = nil
+	defer c.cancel()
 	return election.StopWithContext(ctx, leader.StopOptions{DeleteKey: true, WaitForDemote: true})
 }
 
 func (c *natsContender) Close() error {
 	if c.election == nil {
+		return nil
+	}
+	if !c.election.IsLeader() { // to stop one that tries to acquire makes it panic
+		c.cancel()
 		return nil
 	}
 	return c.stop(context.Background())

@@ -138,7 +138,8 @@ func (c *nestContender) Close() error {
 	}
 	_ = c.cmd.Process.Kill()
 	go func() {
-		for range c.lines { //nolint:revive // until it has ended
+		for range c.lines {
+			continue // until it has ended
 		}
 	}()
 	c.read.Wait()

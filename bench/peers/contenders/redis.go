@@ -66,7 +66,7 @@ func (n *rueidisNode) Close() error { return nil }
 type rueidisContender struct {
 	locker rueidislock.Locker
 	name   string
-	lock   context.Context //nolint:containedctx // it is the lock: its end is the lock's
+	lock   context.Context // its end is the lock's
 	cancel context.CancelFunc
 }
 

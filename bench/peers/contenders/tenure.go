@@ -13,10 +13,10 @@ import (
 )
 
 // ours is this project's candidate over one of its stores.
-func ours(name, about string, arena peers.Arena, bed bench.Bed, most int) peers.Peer {
+func ours(name, about string, arena peers.Arena, bed bench.Bed) peers.Peer {
 	return peers.Peer{
 		Name: name, Module: "github.com/tenure-go/tenure", About: about, Arena: arena, Ours: true,
-		Lease: tenure.DefaultTTL, Most: most,
+		Lease: tenure.DefaultTTL, Most: 500,
 		Open: func(ctx context.Context, address string) (peers.Node, error) {
 			store, err := bed.Open(ctx, address)
 			if err != nil {
@@ -29,23 +29,23 @@ func ours(name, about string, arena peers.Arena, bed bench.Bed, most int) peers.
 
 // Redis is tenure over Redis.
 func Redis() peers.Peer {
-	return ours("tenure-redis", "`stores/redis`, `Run` and `Resign`", redisArena(), beds.Redis(), 500)
+	return ours("tenure-redis", "`stores/redis`, `Run` and `Resign`", redisArena(), beds.Redis())
 }
 
 // Postgres is tenure over a table in PostgreSQL.
 func Postgres() peers.Peer {
-	return ours("tenure-postgres", "`stores/postgres`, `Run` and `Resign`", postgresArena(), beds.Postgres(), 500)
+	return ours("tenure-postgres", "`stores/postgres`, `Run` and `Resign`", postgresArena(), beds.Postgres())
 }
 
 // PostgresAdvisory is tenure over a table in PostgreSQL and a session lock.
 func PostgresAdvisory() peers.Peer {
 	return ours("tenure-postgres-advisory", "the same with a session lock besides", postgresArena(),
-		beds.PostgresAdvisory(), 500)
+		beds.PostgresAdvisory())
 }
 
 // NATS is tenure over a key-value bucket.
 func NATS() peers.Peer {
-	return ours("tenure-natskv", "`stores/natskv`, `Run` and `Resign`", natsArena(), beds.NATS(), 500)
+	return ours("tenure-natskv", "`stores/natskv`, `Run` and `Resign`", natsArena(), beds.NATS())
 }
 
 type tenureNode struct{ store bench.Store }
@@ -91,7 +91,8 @@ func (c *tenureContender) Close() error {
 	}
 	c.cancel()
 	go func() {
-		for range c.led { //nolint:revive // a term that began while nobody asked for it has to end too
+		for range c.led {
+			continue // a term that began while nobody asked for it has to end too
 		}
 	}()
 	c.running.Wait()

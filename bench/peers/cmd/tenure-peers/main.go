@@ -1,5 +1,5 @@
-// Command tenure-peers measures tenure beside other libraries that elect a leader, on real servers, and prints tables in
-// Markdown. `make bench-peers` runs it.
+// Command tenure-peers measures tenure beside other libraries that elect a leader, on real servers, and prints tables
+// in Markdown. `make bench-peers` runs it.
 package main
 
 import (

@@ -16,7 +16,14 @@ console.log = () => {};
 
 const source = new DataSource({ type: "postgres", url, entities: [createLeaderLeaseEntity("public")] });
 await source.initialize();
-const elector = await LeaderElectorCore.create(source, { lockId: Number(lockId), schema: "public" });
+let elector;
+for (let attempt = 1; elector === undefined; attempt++) {
+  try {
+    elector = await LeaderElectorCore.create(source, { lockId: Number(lockId), schema: "public" });
+  } catch (error) {
+    if (attempt === 5) throw error; // it creates its table, which fails while another process does
+  }
+}
 
 const watching = setInterval(() => {
   if (elector.amILeader()) {
