@@ -73,7 +73,11 @@ func checkCounts(t *testing.T, server bench.Server, store bench.Store) {
 		}
 		defer stop()
 	}
-	toll := counted(t, counter, func() {})
+	// What counting itself costs is the least of some counts: what was sent before may arrive during one of them.
+	toll := counted(t, counter, func() {})[bench.Requests]
+	for range 4 {
+		toll = min(toll, counted(t, counter, func() {})[bench.Requests])
+	}
 	const loads = 100
 	since := counted(t, counter, func() {
 		for range loads {
@@ -82,7 +86,7 @@ func checkCounts(t *testing.T, server bench.Server, store bench.Store) {
 			}
 		}
 	})
-	if got := since[bench.Requests] - toll[bench.Requests]; got < loads || got > loads+10 {
+	if got := since[bench.Requests] - toll; got < loads || got > loads+10 {
 		t.Errorf("%d loads were counted as %v requests", loads, got)
 	}
 	if connections, ok := since[bench.Connections]; ok && connections < 1 {
