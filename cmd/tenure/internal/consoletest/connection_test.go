@@ -28,6 +28,9 @@ func (b *tab) checkStale(election string) {
 		b.t.Errorf("%q are said to be left of a lease that nobody sees", left)
 	}
 	b.awaitText(election, ".lease", "cannot be seen")
+	if end := b.text(election, ".to"); end == "now" {
+		b.t.Error("terms are drawn up to now, which nobody knows")
+	}
 	if n := eval[int](b, "document.querySelectorAll('.card .buttons button:not(:disabled)').length"); n > 0 {
 		b.t.Errorf("%d buttons can be pressed", n)
 	}
@@ -67,6 +70,25 @@ func TestSilentConnection(t *testing.T) {
 	proxy.Hold()
 	p.await("the loss", isLost)
 	p.checkStale("own")
+	proxy.Release()
+	p.await("the recovery", isLive)
+	p.awaitText("own", ".left", "s")
+}
+
+// TestLateEvents: what comes steadily, but from long ago, is not shown as fresh.
+func TestLateEvents(t *testing.T) {
+	s, b := newStage(t, nil), startBrowser(t)
+	proxy := tcpproxy.Start(t, s.addr)
+	p := b.open(t, "http://"+proxy.Addr()+"/console/", wide)
+	p.allow(noRequest)
+	p.awaitText("own", ".left", "s")
+	proxy.Delay(2 * time.Second)
+	time.Sleep(3 * time.Second) // so that the stream never falls silent, and only what it says is ever older
+	proxy.Delay(4 * time.Second)
+	p.await("the loss", isLost)
+	proxy.Hold()
+	p.checkStale("own")
+	proxy.Delay(0)
 	proxy.Release()
 	p.await("the recovery", isLive)
 	p.awaitText("own", ".left", "s")
@@ -158,4 +180,33 @@ func TestToken(t *testing.T) {
 	other := b.open(t, s.url(), phone)
 	other.allow(noRequest)
 	other.await("the question", asked)
+}
+
+// TestOtherElections: many can be sifted by name, and a sidecar that comes back with others is shown with those.
+func TestOtherElections(t *testing.T) {
+	s := newStage(t, func(o *sidecar.Options) {
+		for _, name := range []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta"} {
+			o.Elections = append(o.Elections, campaigns(name))
+		}
+	})
+	p := startBrowser(t).open(t, s.url(), phone)
+	p.allow(noRequest)
+	p.awaitText("zeta", ".state", "not begun")
+	shown := func() string {
+		return eval[string](p, "[...document.querySelectorAll('.card')].filter((c) => c.checkVisibility()).map((c) => c.dataset.election).join(' ')")
+	}
+	p.do(chromedp.SendKeys(chromedp.ID("find"), "ETA"))
+	if got, want := shown(), "beta zeta"; got != want {
+		t.Errorf("found are %q, want %q", got, want)
+	}
+	p.checkFits()
+	p.save("find")
+	s.end()
+	s.options.Elections = append(s.options.Elections[2:4:4], campaigns("own"))
+	s.serve()
+	p.await("the rest gone", "document.querySelectorAll('.card').length === 3")
+	p.awaitText("own", ".state", "")
+	if got, want := shown(), "alpha beta own"; got != want {
+		t.Errorf("shown are %q, want %q", got, want)
+	}
 }

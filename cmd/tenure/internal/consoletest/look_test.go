@@ -3,7 +3,6 @@ package consoletest
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -30,6 +29,7 @@ func newScene(t *testing.T) *stage {
 		}
 	})
 	a, b := lead(t, s.stand("nightly-report", "node-a")), s.stand("nightly-report", "node-b")
+	s.awaitSeen("nightly-report", "node-a")
 	s.shift(a, b)
 	s.shift(b, a)
 	lead(t, s.stand("migrations", "job-1"))
@@ -40,7 +40,7 @@ func newScene(t *testing.T) *stage {
 	lead(t, s.stand("outbox-relay", "relay-3", tenure.WithAddress("10.0.3.3:9000")))
 	leave(t, lead(t, s.stand("exports", "exporter-1")))
 	lead(t, s.stand(longName, "search-indexer-59d8f7b6c-x2x9k.search.svc.cluster.local"))
-	time.Sleep(ttl / 4) // the sidecar polls this store
+	s.awaitSeen("outbox-relay", "relay-3")
 	broken.fail("outbox-relay", true)
 	return s
 }
@@ -49,14 +49,13 @@ func campaigns(name string) sidecar.Election {
 	return sidecar.Election{Name: name, Campaign: true, TTL: ttl, Drain: ttl / 5}
 }
 
-// shift moves leadership, and gives the sidecar time to see it.
+// shift moves leadership, and returns once the sidecar has seen it, which polls this store.
 func (s *stage) shift(from, to *tenure.Candidate) {
 	s.t.Helper()
 	if err := from.TransferTo(s.t.Context(), to.ID()); err != nil {
 		s.t.Fatal(err)
 	}
-	lead(s.t, to)
-	time.Sleep(ttl / 4)
+	s.awaitSeen(from.Election(), lead(s.t, to).ID())
 }
 
 // TestLooks opens the page in light and dark, in a window and on a phone: all states are shown, nothing has to be
@@ -83,6 +82,10 @@ func TestLooks(t *testing.T) {
 			p.awaitText("migrations", ".wish", "schema change, ticket 4711")
 			p.awaitText("outbox-relay", ".failure", "connection refused")
 			p.awaitText("outbox-relay", ".lease", "cannot be seen")
+			light := eval[int](p, "parseInt(getComputedStyle(document.documentElement).getPropertyValue('--page').slice(1, 3), 16)")
+			if dark := light < 0x40; dark != l.dark {
+				t.Errorf("the page is dark: %v", dark)
+			}
 			p.checkFits()
 			p.checkContrast()
 			p.checkNames()

@@ -3,10 +3,12 @@ package consoletest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -119,6 +121,27 @@ func lead(t *testing.T, c *tenure.Candidate) *tenure.Candidate {
 		}
 	}
 	return c
+}
+
+// awaitSeen returns once the sidecar has seen who leads.
+func (s *stage) awaitSeen(election, leader string) {
+	s.t.Helper()
+	var seen struct {
+		Leader string `json:"leader"`
+	}
+	for end := time.Now().Add(patience); seen.Leader != leader; time.Sleep(10 * time.Millisecond) {
+		r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.addr+"/v1/elections/"+election, http.NoBody)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err == nil {
+			err = errors.Join(json.NewDecoder(response.Body).Decode(&seen), response.Body.Close())
+		}
+		if err != nil || time.Now().After(end) {
+			s.t.Fatalf("the sidecar sees %q lead %q, not %q (%v)", seen.Leader, election, leader, err)
+		}
+	}
 }
 
 func (s *stage) record(election string) tenure.Record {

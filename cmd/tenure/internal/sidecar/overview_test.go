@@ -130,6 +130,25 @@ func TestOverviewHasThePast(t *testing.T) {
 	}
 }
 
+// TestOverviewWaitsForNoBeat: what happens is told when it does. Ten changes that each waited for a beat would take
+// nine beats at least.
+func TestOverviewWaitsForNoBeat(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	l := d.overview()
+	l.await("first", "open", func(e overviewEvent) bool { return e.State == "missing" })
+	began := time.Now()
+	for range 5 {
+		d.must("/v1/elections/open/pause", "")
+		l.await("paused", "open", func(e overviewEvent) bool { return e.Pause != nil })
+		d.must("/v1/elections/open/resume", "")
+		l.await("resumed", "open", func(e overviewEvent) bool { return e.Pause == nil })
+	}
+	if took := time.Since(began); took >= 9*overviewBeat {
+		t.Errorf("ten changes were told in %v", took)
+	}
+}
+
 // TestHistoryIsBounded, the newest kept.
 func TestHistoryIsBounded(t *testing.T) {
 	t.Parallel()

@@ -84,6 +84,7 @@ function begin(e) {
   actions = [];
   show($('overview'), true);
   show($('find').parentElement, order.length > 6);
+  if (order.length <= 6) $('find').value = ''; // what cannot be seen must not hide anything
   sift();
 }
 
@@ -99,7 +100,21 @@ function take(e, age) {
   card.tick(true, Date.now() - skew);
   question.look(card);
   if (e.actions.length > 0 || e.event === 'first') audit(e);
+  if (e.event === 'now' && e.changes.length > 0) announce(e);
   summary();
+}
+
+const news = {
+  elected: (c) => `${printable(c.leader)} leads`, released: () => 'the leader gave the seat back',
+  silent: (c) => `${printable(c.leader)} is silent`, abandoned: (c) => `${printable(c.leader)} is dead`,
+  paused: () => 'paused', resumed: () => 'resumed', lost: () => 'the record was lost',
+  'store-failed': () => 'the store fails', regained: () => 'the store is back',
+};
+
+// announce tells what has happened to who does not see it.
+function announce(e) {
+  const told = e.changes.map((c) => news[c.change]?.(c)).filter(Boolean);
+  if (told.length > 0) say(`${printable(e.election)}: ${told.join(', ')}`);
 }
 
 function summary() {

@@ -42,7 +42,7 @@ function termsOf(changes) {
 }
 
 export class Past {
-  #strip; #from; #list; #more;
+  #strip; #from; #to; #list; #more;
   #changes = [];
   #all = false;
   #drawn = '';
@@ -50,6 +50,7 @@ export class Past {
   constructor(root) {
     this.#strip = root.querySelector('.strip');
     this.#from = root.querySelector('.from');
+    this.#to = root.querySelector('.to');
     this.#list = root.querySelector('.changes');
     this.#more = root.querySelector('.more');
     this.#more.addEventListener('click', () => {
@@ -109,7 +110,8 @@ export class Past {
         return bar;
       }),
     );
-    set(this.#from, `${rough(span)} ago`);
+    set(this.#from, fresh ? `${rough(span)} ago` : clock(new Date(now - span)));
+    set(this.#to, fresh ? 'now' : clock(new Date(now)));
     this.#strip.setAttribute('aria-label', told(terms, span));
   }
 }
