@@ -21,12 +21,16 @@ var strokes = []string{"", "7 3", "2 3", "10 3 2 3", "4 4", "1 4", "12 4", "6 2 
 
 // Both schemes have colours that can be told apart, and read, on their grounds.
 const style = `
-:root{--text:#1f2328;--faint:#59636e;--grid:#d8dee4;--c0:#0550ae;--c1:#bc4c00;--c2:#1a7f37;--c3:#8250df;--c4:#bf3989;--c5:#7d4e00;--c6:#57606a;--c7:#116329}
-@media(prefers-color-scheme:dark){:root{--text:#e6edf3;--faint:#9198a1;--grid:#3d444d;--c0:#58a6ff;--c1:#f0883e;--c2:#56d364;--c3:#d2a8ff;--c4:#ff9bce;--c5:#e3b341;--c6:#b1bac4;--c7:#7ee787}}
+:root{--text:#1f2328;--faint:#59636e;--grid:#d8dee4;
+--c0:#0550ae;--c1:#bc4c00;--c2:#1a7f37;--c3:#8250df;--c4:#bf3989;--c5:#7d4e00;--c6:#57606a;--c7:#116329}
+@media(prefers-color-scheme:dark){:root{--text:#e6edf3;--faint:#9198a1;--grid:#3d444d;
+--c0:#58a6ff;--c1:#f0883e;--c2:#56d364;--c3:#d2a8ff;--c4:#ff9bce;--c5:#e3b341;--c6:#b1bac4;--c7:#7ee787}}
 text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:var(--text)}
-.title{font-size:14px;font-weight:600}.faint{fill:var(--faint);font-size:11px}.end{text-anchor:end}.mid{text-anchor:middle}
-.ours{font-weight:600}.grid{stroke:var(--grid);fill:none}.track{fill:var(--grid);opacity:.5}.line{fill:none;stroke-width:1.6}
-.bold{stroke-width:3}
+.title{font-size:14px;font-weight:600}.ours{font-weight:600}
+.faint{fill:var(--faint);font-size:11px}.head{fill:var(--faint);font-size:10px}
+.end{text-anchor:end}.mid{text-anchor:middle}
+.grid{stroke:var(--grid);fill:none}.track{fill:var(--grid);opacity:.5}
+.line{fill:none;stroke-width:1.6}.bold{stroke-width:3}
 `
 
 // canvas is a drawing that grows downwards.
@@ -96,7 +100,8 @@ func class(s Series, others string) string {
 func (c *canvas) bytes() []byte {
 	height := c.y + margin - line/2
 	var out bytes.Buffer
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img">`+
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" role="img" `+
+		`viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f">`+
 		"\n<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n",
 		width, height, width, height, html.EscapeString(c.title), html.EscapeString(c.note), style)
 	out.Write(c.body.Bytes())

@@ -35,7 +35,7 @@ func (f *Figure) heads(c *canvas, column float64) {
 	deepest := 0
 	for i, s := range f.Series {
 		for row, word := range wrap(s.Name, columns(column)) {
-			c.text(margin+float64(i)*column, c.y+4+float64(row)*12, class(s, "faint"), word)
+			c.text(margin+float64(i)*column, c.y+4+float64(row)*12, class(s, "head"), word)
 			deepest = max(deepest, row)
 		}
 	}

@@ -1,6 +1,7 @@
 package plot_test
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -146,7 +147,7 @@ func TestWriteAndDrawAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(path)
-		if err != nil || string(got) != string(want) {
+		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s drawn from its file differs: %v", name, err)
 		}
 	}
