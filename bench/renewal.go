@@ -27,8 +27,8 @@ type renewing struct {
 }
 
 // callTimeout bounds a renewal. No candidate calls without a bound, and clients do less without: they need no goroutine
-// to end a call. A candidate's is a sixth of this at default settings, which costs the same; this one outlasts a pause of
-// a busy machine.
+// to end a call. A candidate's is a sixth of this at default settings, which costs the same; this one outlasts a pause
+// of a busy machine.
 const callTimeout = tenure.DefaultTTL
 
 func (r *rig) beginRenewal(ctx context.Context) (*renewing, error) {
