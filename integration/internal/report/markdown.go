@@ -13,14 +13,16 @@ import (
 
 // title is the verdict in a few words.
 func (s *Summary) title() string {
-	broken, expected := 0, 0
+	broken, expected, undecided := 0, 0, 0
 	for _, r := range s.Rules {
 		switch r.Verdict {
 		case check.Violated:
 			broken++
 		case check.Expected:
 			expected++
-		case check.Held, check.Undecided:
+		case check.Undecided:
+			undecided++
+		case check.Held:
 		}
 	}
 	switch {
@@ -30,6 +32,8 @@ func (s *Summary) title() string {
 		return s.Store + ": undecided"
 	case expected > 0:
 		return s.Store + ": broke as its grade says, and no further"
+	case undecided > 0:
+		return s.Store + ": every rule held that could be judged"
 	}
 	return s.Store + ": every rule held"
 }
@@ -95,7 +99,7 @@ func plural(n int, what string) string {
 
 func minutes(seconds float64) string {
 	if d := time.Duration(seconds * float64(time.Second)); d >= 2*time.Minute {
-		return fmt.Sprintf("%.3g minutes", d.Minutes())
+		return fmt.Sprintf("%.0f minutes", d.Minutes())
 	}
 	return fmt.Sprintf("%.3g s", seconds)
 }

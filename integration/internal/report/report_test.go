@@ -62,7 +62,7 @@ func small() *sample {
 
 func TestThePageShowsTermsAndFaults(t *testing.T) {
 	wants(t, pageOf(t, small()), []string{
-		"<h1 class=\"good\">redis with a replica: every rule held</h1>",
+		"<h1 class=\"good\">redis with a replica: every rule held that could be judged</h1>",
 		`class="trust" style="left:10.0000%;width:10.0000%;--hue:138"`, // token 1, in the lane of all and in a's
 		`class="trust" style="left:21.0000%;width:30.6667%;--hue:275"`,
 		`class="fault freeze" style="left:20.0017%;width:9.9983%;--row:0"`,
@@ -98,7 +98,7 @@ func TestThePageNeedsNothingElse(t *testing.T) {
 	if found := regexp.MustCompile(`(?i)(src|href)\s*=|url\(|@import|<script`).FindString(page); found != "" {
 		t.Errorf("the page refers to something else: %q", found)
 	}
-	wants(t, page, []string{"redis with a replica: every rule held", `id="zoom-minute"`, `id="zoom-ten"`}, nil)
+	wants(t, page, []string{"redis with a replica: every rule held that could be judged", `id="zoom-minute"`, `id="zoom-ten"`}, nil)
 	if len(page) > 1<<20 {
 		t.Errorf("the page has %d bytes", len(page))
 	}
@@ -183,7 +183,7 @@ func TestTitles(t *testing.T) {
 		want   string
 	}{
 		{rules(check.Held, check.Held), true, "s: every rule held"},
-		{rules(check.Held, check.Undecided), true, "s: every rule held"},
+		{rules(check.Held, check.Undecided), true, "s: every rule held that could be judged"},
 		{rules(check.Held, check.Undecided), false, "s: undecided"},
 		{rules(check.Held, check.Expected), true, "s: broke as its grade says, and no further"},
 		{rules(check.Expected, check.Violated), false, "s: 1 rule violated"},
