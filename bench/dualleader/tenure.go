@@ -19,8 +19,17 @@ func Tenure() *Peer {
 		Asked: "`IsLeader`",
 		Can:   OwnClock | Freezes,
 		Why:   "beyond the promise alone, for the reasons in the table",
-		Serve: func(*Clock) Server { return &tenureServer{newRegister[tenure.Record](), nil} },
+		Serve: func(*Clock) Server { return &tenureServer{register: newRegister[tenure.Record]()} },
 	}
+}
+
+// Sharp returns ours with timings that leave no slack: no drain, and calls so long that a late reply is waited for. At
+// the defaults either would hide a lease that is counted from the wrong instant.
+func Sharp() *Peer {
+	p := Tenure()
+	p.Name = "tenure without slack"
+	p.Serve = func(*Clock) Server { return &tenureServer{register: newRegister[tenure.Record](), sharp: true} }
+	return p
 }
 
 // Distrustful returns ours with a candidate that takes a yes for one that lasts: it leads on until its work has
@@ -29,7 +38,9 @@ func Distrustful() *Peer {
 	p := Tenure()
 	p.Name = "tenure without its deadline"
 	p.Serve = func(*Clock) Server {
-		return &tenureServer{newRegister[tenure.Record](), func(t *tenureProcess) bool { return t.believes() }}
+		return &tenureServer{
+			register: newRegister[tenure.Record](), leads: func(t *tenureProcess) bool { return t.believes() },
+		}
 	}
 	return p
 }
@@ -37,6 +48,7 @@ func Distrustful() *Peer {
 type tenureServer struct {
 	*register[tenure.Record]
 	leads func(*tenureProcess) bool // in the place of what the library says
+	sharp bool
 }
 
 const election = "election"
@@ -47,7 +59,7 @@ func (s *tenureServer) Start(n *Node) Process {
 	if !n.Variant {
 		store = pushingStore{tenureStore{s.register, n.Link}}
 	}
-	c, err := tenure.New(store, election, append(drains(n),
+	c, err := tenure.New(store, election, append(s.timings(n),
 		tenure.WithID(n.Identity), tenure.WithTTL(n.Lease), tenure.WithClock(n.Clock.Read),
 		tenure.WithRandom(rand.NewPCG(n.Seed, 1)))...)
 	if err != nil {
@@ -66,14 +78,19 @@ func (s *tenureServer) Start(n *Node) Process {
 	return p
 }
 
-// drains are the options with which work gets the time that it is announced to need.
-func drains(n *Node) []tenure.Option {
-	if n.Drain == 0 {
-		return nil
+// timings are the options with which work gets the time that it is announced to need; otherwise the defaults.
+func (s *tenureServer) timings(n *Node) []tenure.Option {
+	switch {
+	case n.Drain > 0:
+		return []tenure.Option{
+			tenure.WithDrain(n.Drain), tenure.WithRenewInterval(n.Lease / 5), tenure.WithCallTimeout(n.Lease / 10),
+		}
+	case s.sharp:
+		return []tenure.Option{
+			tenure.WithDrain(0), tenure.WithRenewInterval(n.Lease / 20), tenure.WithCallTimeout(n.Lease * 9 / 20),
+		}
 	}
-	return []tenure.Option{
-		tenure.WithDrain(n.Drain), tenure.WithRenewInterval(n.Lease / 5), tenure.WithCallTimeout(n.Lease / 10),
-	}
+	return nil
 }
 
 func (s *tenureServer) Delete()        { s.remove() }
