@@ -59,6 +59,14 @@ bench: ## measure what elections cost on every store (BENCH="-stores redis -for 
 bench-docs: ## the same into docs/benchmarks.md, which takes ten minutes on a quiet machine
 	@go run ./bench/cmd/tenure-bench -write docs/benchmarks.md
 
+.PHONY: bench-dual bench-plots
+bench-dual: ## count two leaders at once, ours and others', into docs/benchmarks.md (HISTORIES=200; a quarter of an hour)
+	@go test ./bench/dualleader -run '^TestWriteDocument$$' -count=1 -timeout 2h -args -dual.histories $(or $(HISTORIES),200) \
+		-dual.write $(CURDIR)/docs/benchmarks.md -dual.figures $(CURDIR)/docs/benchmarks
+
+bench-plots: ## draw the figures of docs/benchmarks from the tables of the documents
+	@go run ./bench/cmd/tenure-plot
+
 servers: ## get the servers that the tests and the benchmark run against
 	@bash .ci/servers
 
