@@ -174,7 +174,8 @@ type Return struct {
 // Resources is what the process holds at a moment when nothing needs it: no term, no call in flight.
 type Resources struct {
 	Goroutines int `json:"goroutines"`
-	// Descriptors is how many files and sockets are open.
+	// Descriptors is how many files are open. Sockets come and go with the pools of clients: whether one is left behind
+	// is looked at when the store is closed, and is a failure of the process.
 	Descriptors int `json:"descriptors"`
 	// Terms is how many terms this life has had.
 	Terms int `json:"terms"`
