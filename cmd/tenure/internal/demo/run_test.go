@@ -111,7 +111,7 @@ func TestDemoFindsOverlapsWithoutProtection(t *testing.T) {
 	t.Parallel()
 	result, display, err := runDemo(t.Context(), t, func(o *Options) {
 		// Once in a hundred times the leader that wakes happens to ask anew; with several freezes it will not each time.
-		o.For, o.Unsafe, o.Faults = 2*o.For, true, []Fault{Freeze}
+		o.For, o.TTL, o.Unsafe, o.Faults = 12*time.Second, time.Second, true, []Fault{Freeze}
 	})
 	if err != nil {
 		t.Fatal(err)
