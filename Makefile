@@ -5,14 +5,15 @@ SEED  ?= 1
 FOR   ?= 30s
 STORE ?= all
 BENCH ?=
+PEERS ?=
 SIM   := go run ./sim/cmd/tenure-sim -seed $(SEED) -workers $$(getconf _NPROCESSORS_ONLN)
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint fmt tidy vet-all sim sim-short demo bench bench-docs servers build ci clean
+.PHONY: help test lint fmt tidy vet-all sim sim-short demo bench bench-stores bench-peers bench-docs servers build ci clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target text; do \
-		printf '  make %-10s %s\n' "$$target" "$$text"; done
+		printf '  make %-12s %s\n' "$$target" "$$text"; done
 
 test: ## test every module (needs Go; uses the race detector if there is a C compiler)
 	@bash .ci/test
@@ -53,11 +54,19 @@ chaos-docs: ## the same as chaos into README.md and integration/README.md
 demo: ## watch leadership move between processes that are killed and frozen (FOR=30s)
 	@go run ./cmd/tenure demo --for $(FOR)
 
-bench: ## measure what elections cost on every store (BENCH="-stores redis -for 20s")
+bench: bench-stores bench-peers ## all benchmarks that follow, but for the documents
+
+bench-stores: ## measure what elections cost on every store (BENCH="-stores redis -for 20s")
 	@go run ./bench/cmd/tenure-bench $(BENCH)
 
-bench-docs: ## the same into docs/benchmarks.md, which takes ten minutes on a quiet machine
+bench-peers: ## measure other libraries on the same servers (PEERS="-short -contenders redsync,pglock")
+	@bash bench/peers/get || true
+	@go run ./bench/peers/cmd/tenure-peers $(PEERS)
+
+bench-docs: ## the same into docs/benchmarks.md and docs/peers.md, which takes half an hour on a quiet machine
 	@go run ./bench/cmd/tenure-bench -write docs/benchmarks.md
+	@bash bench/peers/get || true
+	@go run ./bench/peers/cmd/tenure-peers -write docs/peers.md
 
 .PHONY: bench-dual bench-plots
 bench-dual: ## count two leaders at once, ours and others', into docs/benchmarks.md (HISTORIES=200; a quarter of an hour)

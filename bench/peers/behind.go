@@ -35,7 +35,7 @@ func (r *Report) behind() []lead {
 			}
 			for _, m := range r.measures() {
 				theirs, mine := m.of(result), m.of(ours)
-				if !math.IsNaN(theirs) && !math.IsNaN(mine) && theirs < mine*(1-margin) {
+				if theirs < mine*(1-margin) && mine-theirs >= m.least { // neither holds for what was not measured
 					all = append(all, lead{result.Peer.Name, m.what + ", " + column.name, theirs, mine})
 				}
 			}
@@ -48,25 +48,27 @@ func (r *Report) behind() []lead {
 type measure struct {
 	what string
 	of   func(*Result) float64
+	// least is by how much two have to differ at least, since a server may count one more or less.
+	least float64
 }
 
 func (r *Report) measures() []measure {
 	all := []measure{
-		{"hand-over among 3, ms, 99th percentile", func(r *Result) float64 { return r.gap(three, 99) }},
+		{"hand-over among 3, ms, 99th percentile", func(r *Result) float64 { return r.gap(three, 99) }, 0},
 		{"fail-over, leases, median", func(r *Result) float64 {
 			if r.FailOver == nil {
 				return math.NaN()
 			}
 			return bench.Ratio(r.FailOver.Gap.Median(), r.FailOver.Lease)
-		}},
-		{"requests of a leader", func(r *Result) float64 { return r.load(true, bench.Requests) }},
-		{"requests of a follower", func(r *Result) float64 { return r.load(false, bench.Requests) }},
-		{"writes of a leader", func(r *Result) float64 { return r.load(true, Writes) }},
-		{"writes of a follower", func(r *Result) float64 { return r.load(false, Writes) }},
+		}, 0},
+		{"requests of a leader", func(r *Result) float64 { return r.load(true, bench.Requests) }, 1},
+		{"requests of a follower", func(r *Result) float64 { return r.load(false, bench.Requests) }, 1},
+		{"writes of a leader", func(r *Result) float64 { return r.load(true, Writes) }, 1},
+		{"writes of a follower", func(r *Result) float64 { return r.load(false, Writes) }, 1},
 	}
 	for _, n := range append([]int{three}, r.Plan.Crowds...) {
 		all = append(all, measure{
-			fmt.Sprintf("hand-over among %d, ms, median", n), func(r *Result) float64 { return r.gap(n, 50) },
+			fmt.Sprintf("hand-over among %d, ms, median", n), func(r *Result) float64 { return r.gap(n, 50) }, 0,
 		})
 	}
 	return all
@@ -91,9 +93,18 @@ func (r *Result) load(leader bool, count string) float64 {
 }
 
 func (r *Report) writeBehind(w io.Writer) {
-	t := &bench.Table{Head: []string{"ahead", "in what", "theirs", "ours", "why"}}
+	t := &bench.Table{Head: []string{"ahead", "in what: theirs, ours", "why"}}
+	rows := map[[2]string]int{}
 	for _, l := range r.behind() {
-		t.Add(l.Other, l.What, bench.Number(l.Theirs), bench.Number(l.Ours), reason(l))
+		what := fmt.Sprintf("%s: %s, %s", l.What, bench.Number(l.Theirs), bench.Number(l.Ours))
+		why := reason(l)
+		row, begun := rows[[2]string{l.Other, why}]
+		if !begun {
+			rows[[2]string{l.Other, why}] = len(t.Rows)
+			t.Add(l.Other, what, why)
+			continue
+		}
+		t.Rows[row][1] += "; " + what
 	}
 	if len(t.Rows) == 0 {
 		fmt.Fprint(w, "None.\n\n")

@@ -20,7 +20,10 @@ ends, and changes one expiry; a renewal of ours changes three fields of a hash, 
 	{"client-go-over-redis", "hand-over among", crowded},
 	{"pglock", "hand-over among", crowded},
 	{"pglock", "requests of a follower", `It looks once a lease. Ours look five times, by one statement of a process for
-all its elections: hence fail-overs after 1.0 to 1.2 leases in place of 1 to 2, and with a release they are told.`},
+all its elections: so a death is followed within 1.2 leases at the latest, and not within 2; and of a release they are
+told.`},
+	{"nest-leader-election", "", `Its lease is 15 s whatever is configured, and it looks or renews every 10 s: a death is
+followed after three to four leases.`},
 	{"", "requests of a leader, default leases", longer},
 	{"", "requests of a follower, default leases", longer},
 	{"", "writes of a leader, default leases", longer},

@@ -261,8 +261,11 @@ func (r *Report) writePeers(w io.Writer) {
 		}
 		seen[result.Peer.Name] = true
 		version := result.Peer.Module
-		if v := r.Versions[version]; v != "" && v != "(devel)" && v != "v0.0.0" {
+		if v := r.Versions[version]; v != "" && v != "(devel)" {
 			version += " " + v
+		}
+		if result.Peer.Ours {
+			version = "as in this repository"
 		}
 		t.Add(result.name(), version, result.Server, result.Peer.About)
 	}
