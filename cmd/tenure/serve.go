@@ -114,14 +114,14 @@ func (a *app) serve(ctx context.Context, plan servePlan) error {
 	if a.solo() {
 		a.log.Warn("no other process ever sees this store, so only clients of this sidecar compete", "store", a.storeURL)
 	}
-	if !options.Address.Local() && options.TLS == nil {
-		a.log.Warn("the token travels in the clear: better give --tls-cert and --tls-key", "listen", options.Address)
-	}
 	return a.withStore(ctx, func(store tenure.Store) error {
 		options.Store = store
 		s, err := sidecar.New(options)
 		if err != nil {
 			return usagef("%w", err)
+		}
+		if !options.Address.Local() && options.TLS == nil {
+			a.log.Warn("the token travels in the clear: better give --tls-cert and --tls-key", "listen", options.Address)
 		}
 		listener, err := options.Address.Listen(ctx)
 		if err != nil {
