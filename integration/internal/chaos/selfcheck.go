@@ -31,14 +31,38 @@ type Plant struct {
 // Plants returns one for each protection.
 func Plants() []Plant {
 	return []Plant{
-		{worker.ActWithoutAsking, []string{"one-leader"}, beds.File, []string{"stop-long"}, 12 * time.Second},
-		{FenceOff, []string{"register", "counter", "stale-refused"}, beds.File, []string{"stop-long"}, 20 * time.Second},
-		{ForgetfulStore, []string{"rising-tokens"}, beds.File, []string{"wipe"}, 8 * time.Second},
-		{worker.BlindSwap, []string{"one-leader", "rising-tokens"}, beds.Redis, []string{"kill"}, 40 * time.Second},
-		{worker.SlowClock, []string{"one-leader"}, beds.Redis, []string{"partition", "server-freeze"}, 40 * time.Second},
-		{worker.Leak, []string{"leaks"}, beds.File, []string{"stop-long"}, 60 * time.Second},
-		{worker.Storm, []string{"load"}, beds.Redis, []string{"stop-short"}, 10 * time.Second},
-		{worker.GiveUp, []string{"recovery"}, beds.Redis, []string{"server-kill"}, 10 * time.Second},
+		{
+			Protection: worker.ActWithoutAsking, Rules: []string{"one-leader"},
+			Bed: beds.File, Faults: []string{"stop-long"}, For: 12 * time.Second,
+		},
+		{
+			Protection: FenceOff, Rules: []string{"register", "counter", "stale-refused"},
+			Bed: beds.File, Faults: []string{"stop-long"}, For: 20 * time.Second,
+		},
+		{
+			Protection: ForgetfulStore, Rules: []string{"rising-tokens"},
+			Bed: beds.File, Faults: []string{"wipe"}, For: 8 * time.Second,
+		},
+		{
+			Protection: worker.BlindSwap, Rules: []string{"one-leader", "rising-tokens"},
+			Bed: beds.Redis, Faults: []string{"kill"}, For: 40 * time.Second,
+		},
+		{
+			Protection: worker.SlowClock, Rules: []string{"one-leader"},
+			Bed: beds.Redis, Faults: []string{"partition", "replies-lost", "half-open"}, For: 40 * time.Second,
+		},
+		{ // A long run sees it in the trend, a short one when the process ends.
+			Protection: worker.Leak, Rules: []string{"leaks", "processes"},
+			Bed: beds.File, Faults: []string{"stop-long"}, For: 25 * time.Second,
+		},
+		{
+			Protection: worker.Storm, Rules: []string{"load"},
+			Bed: beds.Redis, Faults: []string{"stop-short"}, For: 10 * time.Second,
+		},
+		{
+			Protection: worker.GiveUp, Rules: []string{"recovery"},
+			Bed: beds.Redis, Faults: []string{"server-kill"}, For: 10 * time.Second,
+		},
 	}
 }
 

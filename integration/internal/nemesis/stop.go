@@ -47,7 +47,8 @@ func planStop(s *Scene, r *rand.Rand, taken []string, hold time.Duration) *Attac
 	}
 	return &Attack{
 		Fault: history.Fault{
-			Targets: []string{name}, Freezes: name == c.Name, Parameters: map[string]string{"for": hold.String()},
+			// A command whose term ends meanwhile is told to go on by its guard, so that it can end.
+			Targets: []string{name}, Freezes: !c.Supervised, Parameters: map[string]string{"for": hold.String()},
 		},
 		Hold: hold, Begin: func() error { return crew.Halt(pid) },
 		End: func() (string, error) {

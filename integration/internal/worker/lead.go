@@ -105,7 +105,7 @@ func think() { time.Sleep(time.Duration(10+rand.IntN(70)) * time.Millisecond) }
 
 // leak leaves some goroutines and open files behind.
 func leak() {
-	for range 4 {
+	for range 2 * afterwards {
 		file, err := os.Open(os.DevNull)
 		if err != nil {
 			return
