@@ -45,12 +45,12 @@ func TestOursNeverOverlaps(t *testing.T) {
 				continue
 			}
 			var r Result
-			r.play(t, p, f, 16)
+			r.play(t, p, f, 10)
 			if r.Dual > 0 {
 				t.Errorf("%s, %s: two led at once in %d of %d histories, for %v at worst",
 					p.Name, f.Name, r.Dual, r.Histories, r.Worst)
 			}
-			if r.Histories < 15 {
+			if r.Histories < 9 {
 				t.Errorf("%s, %s: somebody led in %d histories alone", p.Name, f.Name, r.Histories)
 			}
 		}

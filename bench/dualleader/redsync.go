@@ -26,15 +26,16 @@ type redsyncServer struct{ *redisServer }
 
 func (s *redsyncServer) Start(n *Node) Process {
 	pool := redsyncPool{redisClient{s.redisServer, n.Link}}
-	p := &redsyncProcess{mutex: redsync.New(pool).NewMutex(n.Election)}
-	p.working = again(n, p.stand).(*working)
+	p := &redsyncProcess{node: n, mutex: redsync.New(pool).NewMutex(n.Election)}
+	p.stood = again(n, p.stand)
 	return p
 }
 
 // redsyncProcess holds a mutex, whose fields belong to the goroutine that extends it.
 type redsyncProcess struct {
-	*working
+	node  *Node
 	mutex *redsync.Mutex
+	stood Process // its loop, which does not know of the deadline
 
 	mu    sync.Mutex
 	until time.Time
@@ -43,6 +44,9 @@ type redsyncProcess struct {
 func (p *redsyncProcess) Leads() bool {
 	return p.Ask() || p.node.Lingers > 0 && p.node.Works()
 }
+
+// Stop unlocks the mutex after work has returned.
+func (p *redsyncProcess) Stop() { p.stood.Stop() }
 
 // Ask is what the documentation recommends in the place of Valid.
 func (p *redsyncProcess) Ask() bool {
