@@ -17,8 +17,8 @@ func NATSLeaderElection() *Peer {
 		Name: "NATS-Leader-Election", Module: "github.com/ali-assar/NATS-Leader-Election", Lease: 10 * time.Second,
 		Asked: "`IsLeader`",
 		Can:   ServerClock | ServerWall,
-		Why: "a value that the server drops is noticed with the next heartbeat; after a release several bids of one process " +
-			"run side by side, and those that lose demote it although one has won, without telling its work",
+		Why: "a value that the server drops is noticed with the next heartbeat; after a release several bids of one " +
+			"process run side by side, and those that lose demote it although one has won, without telling its work",
 		Serve: func(c *Clock) Server {
 			return &natsServer{clock: c, register: newRegister[natsValue](), ttl: 10 * time.Second}
 		},

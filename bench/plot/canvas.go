@@ -78,7 +78,7 @@ func (c *canvas) legend(series []Series, key func(x, y float64, i int)) {
 	const swatch = 26
 	x := margin
 	for i, s := range series {
-		w := swatch + glyph*1.1*float64(len(s.Name)) + 12
+		w := swatch + glyph*1.25*float64(len(s.Name)) + 12
 		if x > margin && x+w > width-margin {
 			x, c.y = margin, c.y+line+2
 		}

@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/tenure-go/tenure/bench/plot"
 )
 
 func main() {
@@ -46,5 +48,5 @@ func run(args []string, stderr io.Writer) error {
 			}
 		}
 	}
-	return nil
+	return plot.Draw(filepath.Join(*docs, "benchmarks")) // those too that other benchmarks have left there
 }

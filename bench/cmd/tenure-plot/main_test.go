@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tenure-go/tenure/bench/plot"
 )
 
 const stores = `### Ratios
@@ -70,10 +72,17 @@ func drawn(t *testing.T, dir string) []string {
 func TestDrawsWhatTheTablesHold(t *testing.T) {
 	dir := documents(t, stores, peers)
 	var stderr strings.Builder
+	other := plot.Figure{Title: "another's", Kind: plot.Bars, Series: []plot.Series{{Name: "s", Points: make([]plot.Point, 1)}}}
+	if err := other.Write(filepath.Join(dir, "benchmarks"), "other"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "benchmarks", "other.svg")); err != nil {
+		t.Fatal(err)
+	}
 	if err := run([]string{"-docs", dir}, &stderr); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"hand-over", "hand-over-postgresql", "hand-over-redis", "requests", "requests-peers"}
+	want := []string{"hand-over", "hand-over-postgresql", "hand-over-redis", "other", "requests", "requests-peers"}
 	if got := drawn(t, dir); !slices.Equal(got, want) {
 		t.Errorf("drawn are %q, want %q", got, want)
 	}
