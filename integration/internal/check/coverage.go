@@ -63,7 +63,7 @@ func (r *Run) contradict(f *Fault, j *judgement) {
 	for _, l := range r.Lives {
 		switch {
 		case !slices.Contains(f.Targets, l.Process):
-		case f.Freezes && l.spokeIn(inForce) && !l.wokenIn(inForce):
+		case f.Freezes && l.spokeIn(inForce):
 			j.add(inForce, false, "%v wrote while %v stopped it, from %s to %s",
 				l, f, r.Time(inForce.From), r.Time(inForce.To))
 		case f.Kills && l.From < inForce.From && l.To > inForce.From:
@@ -79,10 +79,6 @@ func (r *Run) contradict(f *Fault, j *judgement) {
 func (l *Life) spokeIn(s Span) bool {
 	return slices.ContainsFunc(l.events, func(at history.Instant) bool { return s.From < at && at < s.To })
 }
-
-// wokenIn reports whether the life is that of a command which its supervisor ended, or started, in s. It wakes what is
-// stopped to have it end.
-func (l *Life) wokenIn(s Span) bool { return l.command() && (l.To <= s.To || l.From >= s.From) }
 
 func (r *Run) victims(f *Fault) (n int) {
 	for _, l := range r.Lives {

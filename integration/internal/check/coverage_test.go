@@ -41,28 +41,6 @@ func TestFaults(t *testing.T) {
 			s.stall("a", 500, 501)
 			s.stall("a", 502, 599)
 		}, Held, 0},
-		{"a command that was woken to end", func(s *story) {
-			s.startCommand(1, 100, "a")
-			s.strike(stop, 500, 600)
-			s.exit(599, "a")
-		}, Held, 0},
-		{"a command that was started meanwhile", func(s *story) {
-			s.startCommand(1, 501, "a")
-			s.strike(stop, 500, 600)
-			s.stall("a", 502, 550)
-			s.stall("a", 502, 700)
-		}, Held, 0},
-		{"a command that spoke and lived on", func(s *story) {
-			s.startCommand(1, 500, "a")
-			s.strike(stop, 500, 600)
-			s.stall("a", 502, 550)
-			s.stall("a", 502, 600)
-		}, Violated, 1},
-		{"no command that spoke and ended", func(s *story) {
-			s.start(100, "a")
-			s.strike(stop, 500, 600)
-			s.exit(550, "a")
-		}, Violated, 1},
 		{"another spoke while it was stopped", func(s *story) { s.strike(stop, 500, 600); s.stall("b", 501, 550) }, Held, 0},
 		{"a fault that does not stop", func(s *story) {
 			s.strike(history.Fault{Number: 1, Kind: "cut", Targets: []string{"a"}}, 500, 600)

@@ -66,7 +66,7 @@ func risingTokens(r *Run, _ Options) (j judgement) {
 	for _, t := range r.Terms {
 		if f := first[t.Token]; f == nil {
 			first[t.Token] = t
-		} else if known := between(f, t); !f.sameSession(t) && !r.succeeds(f, t) {
+		} else if known := between(f, t); !f.sameSession(t) {
 			j.add(known, r.excusedBetween(known), "token %d belonged to %s from %s and to %s from %s",
 				t.Token, f.Life, r.Time(known.From), t.Life, r.Time(known.To))
 		}

@@ -50,12 +50,6 @@ func TestOneLeader(t *testing.T) {
 		{"the lower token later", func(s *story) { s.trust("b", 2, 100, 201); s.trust("a", 1, 200, 300) }, Violated, 1},
 		{"one token, two processes", func(s *story) { s.trust("a", 1, 100, 201); s.trust("b", 1, 200, 300) }, Violated, 1},
 		{"two lives of one process", func(s *story) { s.trustIn(1, "a", 1, 100, 201); s.trustIn(2, "a", 2, 200, 300) }, Violated, 1},
-		{"two commands of one supervisor", func(s *story) {
-			s.startCommand(1, 99, "a")
-			s.startCommand(2, 199, "a")
-			s.trustIn(1, "a", 1, 100, 201)
-			s.trustIn(2, "a", 1, 200, 300)
-		}, Violated, 1},
 		{"two sessions of one life", func(s *story) {
 			s.trust("a", 1, 100, 201)
 			s.trust("a", 2, 200, 300)
@@ -163,44 +157,6 @@ func TestRisingTokens(t *testing.T) {
 			elected(s, 99, "a", 1)
 			s.trust("a", 1, 100, 200)
 			s.say(201, "a", history.Event{Ended: &history.Ended{Token: 1, Session: "a-session"}})
-		}, Held, 0},
-		{"a command that is started again", func(s *story) {
-			s.startCommand(1, 99, "a")
-			s.startCommand(2, 299, "a")
-			s.trustIn(1, "a", 1, 100, 200)
-			s.trustIn(2, "a", 1, 300, 400)
-		}, Held, 0},
-		{"a command of another", func(s *story) {
-			s.startCommand(1, 99, "a")
-			s.startCommand(1, 299, "b")
-			s.trustIn(1, "a", 1, 100, 200)
-			s.trustIn(1, "b", 1, 300, 400)
-		}, Violated, 1},
-		{"no command, started again", func(s *story) {
-			s.trustIn(1, "a", 1, 100, 200)
-			s.startCommand(2, 299, "a")
-			s.trustIn(2, "a", 1, 300, 400)
-		}, Violated, 1},
-		{"a command whose supervisor was killed", func(s *story) {
-			s.startCommand(1, 99, "a")
-			s.startCommand(2, 299, "a")
-			s.trustIn(1, "a", 1, 100, 200)
-			s.strike(history.Fault{Number: 1, Targets: []string{"a's supervisor"}, Kills: true}, 210, 220)
-			s.trustIn(2, "a", 1, 300, 400)
-		}, Violated, 1},
-		{"a command whose supervisor was stopped", func(s *story) {
-			s.startCommand(1, 99, "a")
-			s.startCommand(2, 299, "a")
-			s.trustIn(1, "a", 1, 100, 200)
-			s.strike(history.Fault{Number: 1, Targets: []string{"a's supervisor"}}, 210, 220)
-			s.trustIn(2, "a", 1, 300, 400)
-		}, Held, 0},
-		{"a command whose supervisor was killed before", func(s *story) {
-			s.strike(history.Fault{Number: 1, Targets: []string{"a's supervisor"}, Kills: true}, 10, 20)
-			s.startCommand(1, 99, "a")
-			s.startCommand(2, 299, "a")
-			s.trustIn(1, "a", 1, 100, 200)
-			s.trustIn(2, "a", 1, 300, 400)
 		}, Held, 0},
 		{"nobody", func(*story) {}, Undecided, 0},
 

@@ -40,9 +40,6 @@ func (c Count) Sent() uint64 { return c.Loads + c.Swaps + c.Watches }
 // String names the life.
 func (l *Life) String() string { return fmt.Sprintf("%s (life %d)", l.Process, l.Number) }
 
-// command reports whether a supervisor starts and ends it.
-func (l *Life) command() bool { return l.Start != nil && l.Start.Kind == Command }
-
 type lifeID struct {
 	process string
 	number  int

@@ -33,10 +33,6 @@ func (s *story) startAs(life, ms int, process, grade string) {
 	s.sayIn(life, ms, process, history.Event{Start: &history.Start{Grade: grade}})
 }
 
-func (s *story) startCommand(life, ms int, process string) {
-	s.sayIn(life, ms, process, history.Event{Start: &history.Start{Kind: Command}})
-}
-
 func (s *story) exit(ms int, process string) {
 	s.say(ms, process, history.Event{Exit: &history.Exit{}})
 }

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/tenure-go/tenure/integration/internal/history"
 )
@@ -35,20 +34,6 @@ func (t *Term) String() string { return fmt.Sprintf("%s with token %d", t.Life.P
 
 // sameSession reports whether two terms are of one session, which cannot be in two minds.
 func (t *Term) sameSession(o *Term) bool { return t.Life == o.Life && t.Session == o.Session }
-
-// succeeds reports whether the command of o went on with the term of t. A supervisor that had to end its command, as
-// one does that was kept from running for too long, can start it again as long as its term stands. One that was killed
-// cannot.
-func (r *Run) succeeds(t, o *Term) bool {
-	if t.Life.Process != o.Life.Process || !t.Life.command() || !o.Life.command() {
-		return false
-	}
-	known := between(t, o)
-	return !slices.ContainsFunc(r.Faults, func(f *Fault) bool {
-		moment := f.Undone == nil || f.Undone.From == f.Undone.To
-		return moment && slices.Contains(f.Targets, t.Life.Process+Supervisor) && f.Span(r).meets(known)
-	})
-}
 
 // trust adds a piece of trust, which goes on where the last one ended unless there was a no between.
 func (t *Term) trust(s Span) {
