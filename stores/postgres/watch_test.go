@@ -146,7 +146,8 @@ func TestOnePollForAllElections(t *testing.T) {
 
 // A leader does not look for its own renewals: whoever else writes tells it.
 func TestLeaderDoesNotPoll(t *testing.T) {
-	s := openStore(t, server(t), WithPollInterval(20*time.Millisecond))
+	url := server(t)
+	s := openStore(t, url, WithPollInterval(20*time.Millisecond))
 	record := held(1)
 	current := storetest.Swap(t, s, "billing", "", record)
 	h := watchElection(t, s, "billing")
@@ -155,11 +156,18 @@ func TestLeaderDoesNotPoll(t *testing.T) {
 	record.Renewals++
 	current = storetest.Swap(t, s, "billing", current.Version, record)
 	awaitVersion(t, h, current.Version)
-	storetest.Eventually(t, "the leader looks no more for ten intervals", func() bool { // once a poll that was due is over
-		before := looksSince(s, 0)
-		time.Sleep(200 * time.Millisecond)
-		return looksSince(s, before) == 0
-	})
+	follower := openStore(t, url, WithPollInterval(20*time.Millisecond))
+	watchElection(t, follower, "billing")
+	tenPolls := func() {
+		before := looksSince(follower, 0)
+		storetest.Eventually(t, "a follower polls", func() bool { return looksSince(follower, before) >= 10 })
+	}
+	tenPolls() // by then a poll of the leader that was due before the renewal is over
+	before := looksSince(s, 0)
+	tenPolls()
+	if n := looksSince(s, before); n > 0 {
+		t.Errorf("the leader looked %d times while a follower polled ten times", n)
+	}
 }
 
 // What a lost connection has missed is told after it.
