@@ -54,6 +54,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "tenure-chaos:", err)
 		return misused
 	}
+	if f.judged != "" {
+		return max(f.judge(stdout, stderr), f.write(stderr))
+	}
 	removed, err := f.build(ctx)
 	if err != nil {
 		fmt.Fprintln(stderr, "tenure-chaos:", err)
@@ -63,6 +66,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if f.selfCheck {
 		return f.checkItself(ctx, stdout, stderr)
 	}
+	return max(f.all(ctx, stdout, stderr), f.write(stderr))
+}
+
+// all makes a run for each store, and returns the exit status.
+func (f *flags) all(ctx context.Context, stdout, stderr io.Writer) int {
 	status := passed
 	for _, bed := range f.beds {
 		status = max(status, f.one(ctx, bed, stdout, stderr))
@@ -70,13 +78,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			break
 		}
 	}
+	return status
+}
+
+// write puts the table of all results into the documents, and returns the exit status for that.
+func (f *flags) write(stderr io.Writer) int {
 	for _, name := range split(f.document) {
 		if err := report.WriteDocument(name, f.results); err != nil {
 			fmt.Fprintln(stderr, "tenure-chaos:", err)
 			return broken
 		}
 	}
-	return status
+	return passed
 }
 
 // build builds tenure once for all runs that need it. What it returns removes the program.
@@ -104,6 +117,7 @@ type flags struct {
 	document  string
 	drawn     string // the faults, as they were given
 	selfCheck bool
+	judged    string
 }
 
 func parse(args []string, stderr io.Writer) (*flags, error) {
@@ -123,6 +137,7 @@ func parse(args []string, stderr io.Writer) (*flags, error) {
 	set.StringVar(&f.results, "results", "", "`directory` in which the summary of each store's last run is kept")
 	set.StringVar(&f.document, "write", "", "`documents` in which the table of what is in -results is replaced")
 	set.StringVar(&f.Tenure, "tenure", "", "`program` tenure (default: it is built)")
+	set.StringVar(&f.judged, "judge", "", "`directory` of an earlier run to judge again, instead of making one")
 	set.BoolVar(&f.selfCheck, "selfcheck", false, "switch off each protection in turn, and see that it is found")
 	set.BoolVar(&f.LibraryOnly, "library-only", false, "without tenure run")
 	if err := set.Parse(args); err != nil {
@@ -222,12 +237,27 @@ func (f *flags) one(ctx context.Context, bed beds.Bed, stdout, stderr io.Writer)
 		fmt.Fprintf(stderr, "tenure-chaos: %s: %v\n", bed.Name, err)
 		return broken
 	}
-	if err := f.keep(result, o.Dir); err != nil {
-		fmt.Fprintf(stderr, "tenure-chaos: %s: %v\n", bed.Name, err)
+	return f.tell(stdout, stderr, o.Dir, result)
+}
+
+// judge judges an earlier run again.
+func (f *flags) judge(stdout, stderr io.Writer) int {
+	result, err := chaos.Judge(f.judged)
+	if err != nil {
+		fmt.Fprintln(stderr, "tenure-chaos:", err)
 		return broken
 	}
-	show(stdout, bed.Name, result)
-	fmt.Fprintf(stdout, "  report: %s\n", filepath.Join(o.Dir, report.PageName))
+	return f.tell(stdout, stderr, f.judged, result)
+}
+
+// tell writes and prints what became of a run, and returns the exit status for it.
+func (f *flags) tell(stdout, stderr io.Writer, dir string, result *check.Result) int {
+	if err := f.keep(result, dir); err != nil {
+		fmt.Fprintln(stderr, "tenure-chaos:", err)
+		return broken
+	}
+	show(stdout, result)
+	fmt.Fprintf(stdout, "  report: %s\n", filepath.Join(dir, report.PageName))
 	if !result.Passed {
 		return violated
 	}
@@ -288,11 +318,12 @@ func (f *flags) checkItself(ctx context.Context, stdout, stderr io.Writer) int {
 // mostFindings is how many of a rule are printed.
 const mostFindings = 5
 
-func show(w io.Writer, store string, result *check.Result) {
+func show(w io.Writer, result *check.Result) {
 	verdict := "passed"
 	if !result.Passed {
 		verdict = "FAILED"
 	}
+	store, _, _ := strings.Cut(result.Run.Store, ":")
 	fmt.Fprintf(w, "%s %s\n", store, verdict)
 	for _, row := range result.Rows {
 		fmt.Fprintf(w, "  %-14s %-24s %s\n", row.ID, row.Verdict, row.Note)

@@ -43,6 +43,9 @@ func TestWrongFlags(t *testing.T) {
 			t.Errorf("%q: the status is %d, want %d", args, status, misused)
 		}
 	}
+	if status := run(t.Context(), []string{"-judge", t.TempDir()}, io.Discard, io.Discard); status != broken {
+		t.Errorf("where no run was: the status is %d, want %d", status, broken)
+	}
 	if status := run(t.Context(), []string{"-h"}, io.Discard, io.Discard); status != passed {
 		t.Errorf("-h: the status is %d", status)
 	}
