@@ -54,7 +54,7 @@ chaos-docs: ## the same as chaos into README.md and integration/README.md
 demo: ## watch leadership move between processes that are killed and frozen (FOR=30s)
 	@go run ./cmd/tenure demo --for $(FOR)
 
-bench: bench-stores bench-peers ## all benchmarks that follow, but for the documents
+bench: bench-stores bench-peers ## the two that follow
 
 bench-stores: ## measure what elections cost on every store (BENCH="-stores redis -for 20s")
 	@go run ./bench/cmd/tenure-bench $(BENCH)

@@ -137,7 +137,9 @@ func (k *kubernetesServer) ready(ctx context.Context) error {
 const bareLease = "bare"
 
 // Version is what was built: the server does not know its own, which release builds of Kubernetes set.
-func (k *kubernetesServer) Version() string { return "kube-apiserver " + strings.TrimPrefix(kubernetesVersion, "v") }
+func (k *kubernetesServer) Version() string {
+	return "kube-apiserver " + strings.TrimPrefix(kubernetesVersion, "v")
+}
 
 func (k *kubernetesServer) Address() string { return k.address }
 
