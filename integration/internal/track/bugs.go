@@ -35,7 +35,7 @@ var Bugs = []Bug{
 		Text: "A slow bid took the session of a faster one for a zombie, and ended it: the winner of the race lost its " +
 			"lock in the database",
 		FoundBy: notRecorded, Module: "stores/postgres", File: "advisory_statements.go",
-		Old: "WHERE election = $5::text), '') = $6::text`", New: "WHERE election = $5::text), '') <= $6::text || '~'`",
+		Old: "WHERE election = $5::text), '') = $6::text`", New: "WHERE election = $5::text), '') <> $6::text || '~'`",
 		Package: ".", Test: "TestSlowBidDoesNotEvictAFasterOne",
 	},
 	{
