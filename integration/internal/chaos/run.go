@@ -224,7 +224,7 @@ func (r *run) engage() error {
 		case i%4 == 2 || r.LibraryOnly && i%2 == 1:
 			config.Rate = rate
 		}
-		r.unprotect(&config, i)
+		r.unprotect(&config)
 		group := crew.NewGroup(fmt.Sprintf("tenure-chaos-%d-%d", os.Getpid(), groups.Add(1)))
 		r.groups = append(r.groups, group)
 		line := r.server.Line(r.tb)
@@ -233,15 +233,13 @@ func (r *run) engage() error {
 	return nil
 }
 
-func (r *run) unprotect(c *worker.Config, index int) {
+func (r *run) unprotect(c *worker.Config) {
 	switch r.Unsafe {
 	case "", ForgetfulStore:
 	case FenceOff:
 		c.Unsafe = []string{worker.ActWithoutAsking}
 	case worker.SlowClock:
-		if index > 0 { // one is right, and takes over while another still trusts itself
-			c.Rate = 0.4
-		}
+		c.Rate, c.Unsafe = 1, []string{r.Unsafe}
 	default:
 		c.Unsafe = []string{r.Unsafe}
 	}

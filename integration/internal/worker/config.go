@@ -45,7 +45,7 @@ const (
 	ActWithoutAsking = "act-without-asking"
 	// BlindSwap: its store compares first and swaps later, and does not push changes.
 	BlindSwap = "blind-swap"
-	// SlowClock: the clocks of all but one run at less than half the right rate, far beyond what candidates allow for.
+	// SlowClock: its clocks run at less than half the right rate while it leads, far beyond what candidates allow for.
 	SlowClock = "slow-clock"
 	// Leak: each term leaves goroutines and open files behind.
 	Leak = "leak"

@@ -17,12 +17,19 @@ import (
 // askEvery is how far apart a leader asks whether it leads.
 const askEvery = time.Millisecond
 
+// slow is the rate of a SlowClock.
+const slow = 0.4
+
 // lead is the work of a term.
 func (w *candidate) lead(ctx context.Context, term tenure.Term) error {
 	w.terms.Add(1)
 	w.leading.Store(true)
 	defer w.leading.Store(false)
 	w.say(history.Event{Elected: &history.Elected{Token: term.Token, Session: w.session}})
+	if w.unsafe(SlowClock) {
+		w.clock.run(slow)
+		defer w.clock.run(1)
+	}
 	leads, acting := term.Valid, ctx
 	if w.unsafe(ActWithoutAsking) {
 		var cancel context.CancelFunc

@@ -50,8 +50,13 @@ func TestClockOfItsOwn(t *testing.T) {
 	if passed := time.Since(began); wall-before < time.Hour || wall-before > time.Hour+passed {
 		t.Errorf("the wall clock has moved by %v, of which %v have passed", wall-before, passed)
 	}
-	if passed := time.Since(c.origin); mono <= 0 || mono > passed/2 {
+	if passed := time.Since(c.since); mono <= 0 || mono > passed/2 {
 		t.Errorf("the clock shows %v after %v at half the rate", mono, passed)
+	}
+	c.run(1000)
+	time.Sleep(time.Millisecond) // a second, for this clock
+	if later, _ := c.read(); later < mono+time.Second {
+		t.Errorf("the clock went from %v to %v in a millisecond at a thousand times the rate", mono, later)
 	}
 }
 
