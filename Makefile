@@ -13,7 +13,7 @@ SIM   := go run ./sim/cmd/tenure-sim -seed $(SEED) -workers $$(getconf _NPROCESS
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target text; do \
-		printf '  make %-12s %s\n' "$$target" "$$text"; done
+		printf '  make %-16s %s\n' "$$target" "$$text"; done
 
 test: ## test every module (needs Go; uses the race detector if there is a C compiler)
 	@bash .ci/test
