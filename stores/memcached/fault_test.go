@@ -211,7 +211,7 @@ func TestFleetThroughFaults(t *testing.T) {
 	server.Freeze() // nobody leads for longer than a lease without the server
 	f.Over(term)
 	server.Thaw()
-	term = f.Next()
+	f.Next()
 
 	for _, proxy := range proxies {
 		proxy.Cut()
