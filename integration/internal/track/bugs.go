@@ -52,4 +52,24 @@ var Bugs = []Bug{
 		New:     "\tif false && known && last != saying(state) && state.Exists() {\n",
 		Package: ".", Test: "TestSubscriptionAtAFormerMaster",
 	},
+	{
+		Text: "A guard process that was stuck while its supervisor ended the command took that for the command's own end: " +
+			"`tenure run` ended instead of standing again",
+		FoundBy: notRecorded, Module: "cmd/tenure", File: "internal/guard/secondline_unix.go",
+		Old: "\t\tif l.acted != leading && r.Cause == CauseExit {\n", New: "\t\tif false {\n",
+		Package: "internal/guard", Test: "TestCauseOfWhatTheGuardProcessHasNotDone",
+	},
+	{
+		Text:    "What a busy database refused at SERIALIZABLE was read again for 50 ms only, and then reported as failed",
+		FoundBy: "the conformance kit on a busy machine", Module: ".", File: "sqlstore/store.go",
+		Old: "if pause > 32*time.Millisecond ||", New: "if pause > 10*time.Millisecond ||",
+		Package: "sqlstore", Test: "TestReadsOfABusyDatabaseAreRepeated",
+	},
+	{
+		Text: "A sidecar that was started anew gave its own name as the leader's, from what an earlier process of the name " +
+			"had left in the record: clients that compare the two took it for the leader",
+		FoundBy: notRecorded, Module: "cmd/tenure", File: "internal/sidecar/election.go",
+		Old: "\tif !now.Led() || e.own != nil && now.Record.Leader == s.id {\n", New: "\tif !now.Led() {\n",
+		Package: "internal/sidecar", Test: "TestLeaderIsNotAnEarlierProcessOfTheName",
+	},
 }
