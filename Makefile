@@ -63,10 +63,11 @@ bench-peers: ## measure other libraries on the same servers (PEERS="-short -cont
 	@bash bench/peers/get || true
 	@go run ./bench/peers/cmd/tenure-peers $(PEERS)
 
-bench-docs: ## the same into docs/benchmarks.md and docs/peers.md, which takes half an hour on a quiet machine
+bench-docs: ## all that docs/benchmarks.md and docs/peers.md show, anew; three quarters of an hour on a quiet machine
 	@go run ./bench/cmd/tenure-bench -write docs/benchmarks.md
 	@bash bench/peers/get || true
 	@go run ./bench/peers/cmd/tenure-peers -write docs/peers.md
+	@$(MAKE) --no-print-directory bench-dual bench-plots
 
 .PHONY: bench-dual bench-plots
 bench-dual: ## count two leaders at once, ours and others', into docs/benchmarks.md (HISTORIES=200; a quarter of an hour)
