@@ -217,8 +217,8 @@ func (n *Nemesis) recover(ctx context.Context) error {
 	switch {
 	case led:
 		s.logf("  somebody leads after %v", took)
-	case ctx.Err() == nil:
-		s.logf("  NOBODY LEADS after %v", took)
+	case ctx.Err() == nil: // nobody leads, or under tokens that have fallen
+		s.logf("  NOBODY'S WORK IS ACCEPTED after %v", took)
 	}
 	return nil
 }
