@@ -40,6 +40,23 @@ func (s *Scene) leader() string {
 	return last.Process
 }
 
+// catch waits, if a candidate leads, until it has read what it is about to write: stopped then, it comes too late with
+// that, and only its token can stop it.
+func (s *Scene) catch(c *crew.Candidate) {
+	const (
+		reads    = 500 * time.Millisecond // several times what a leader takes from one read to the next
+		answered = 3 * time.Millisecond   // less than it takes from the answer to the write
+	)
+	if s.leader() != c.Name {
+		return
+	}
+	select {
+	case <-s.Registers.Reads(c.Name):
+		time.Sleep(answered)
+	case <-time.After(reads):
+	}
+}
+
 // draw picks a candidate that runs, fits and is not taken: the leader more often than not. It is nil if there is none.
 func (s *Scene) draw(r *rand.Rand, taken []string, fits func(*crew.Candidate) bool) *crew.Candidate {
 	var all []*crew.Candidate

@@ -50,7 +50,11 @@ func planStop(s *Scene, r *rand.Rand, taken []string, hold time.Duration) *Attac
 			// A command whose term ends meanwhile is told to go on by its guard, so that it can end.
 			Targets: []string{name}, Freezes: !c.Supervised, Parameters: map[string]string{"for": hold.String()},
 		},
-		Hold: hold, Begin: func() error { return crew.Halt(pid) },
+		Hold: hold,
+		Begin: func() error {
+			s.catch(c)
+			return crew.Halt(pid)
+		},
 		End: func() (string, error) {
 			return fmt.Sprintf("process %d was stopped", pid), crew.Continue(pid)
 		},
@@ -79,7 +83,11 @@ func (freeze) Plan(s *Scene, r *rand.Rand, taken []string) *Attack {
 		Fault: history.Fault{
 			Targets: []string{c.Name}, Freezes: true, Parameters: map[string]string{"for": hold.String()},
 		},
-		Hold: hold, Begin: c.Group.Freeze,
+		Hold: hold,
+		Begin: func() error {
+			s.catch(c)
+			return c.Group.Freeze()
+		},
 		End: func() (string, error) { return "the kernel said that the group was frozen", c.Group.Thaw() },
 	}
 }

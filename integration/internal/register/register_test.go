@@ -60,3 +60,40 @@ func TestFencedRegister(t *testing.T) {
 		})
 	}
 }
+
+// Reads tells of a leader's next accepted read, and of nobody else's.
+func TestReads(t *testing.T) {
+	s, err := Serve(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	read, again := s.Reads("a"), s.Reads("a")
+	for _, r := range []Request{
+		{"b", history.Write, "r", 2, 7}, // others' operations, an onlooker's read, a refused one, a write
+		{"b", history.Read, "r", 2, 0},
+		{"a", history.Read, "r", 0, 0},
+		{"a", history.Read, "r", 1, 0},
+		{"a", history.Write, "r", 2, 8},
+	} {
+		s.do(r)
+		select {
+		case <-read:
+			t.Fatalf("%+v was taken for the read of a leader", r)
+		default:
+		}
+	}
+	s.do(Request{"a", history.Read, "r", 2, 0})
+	for _, told := range []<-chan struct{}{read, again} {
+		select {
+		case <-told:
+		default:
+			t.Error("the read was not told of")
+		}
+	}
+	select {
+	case <-s.Reads("a"):
+		t.Error("the next read was told of before it came")
+	default:
+	}
+}

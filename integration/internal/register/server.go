@@ -37,7 +37,8 @@ type Server struct {
 	mu    sync.Mutex
 	cells map[string]*cell
 	last  Write
-	moved chan struct{} // closed at the next accepted write
+	moved chan struct{}            // closed at the next accepted write
+	reads map[string]chan struct{} // closed at the next accepted read of the process
 }
 
 type cell struct {
@@ -61,7 +62,7 @@ func Serve(unfenced bool) (*Server, error) {
 	}
 	s := &Server{
 		listener: listener, served: make(chan struct{}), unfenced: unfenced, cells: map[string]*cell{},
-		moved: make(chan struct{}),
+		moved: make(chan struct{}), reads: map[string]chan struct{}{},
 	}
 	s.server.Handler = http.HandlerFunc(s.handle)
 	go func() {
@@ -85,6 +86,16 @@ func (s *Server) Last() (Write, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last, s.moved
+}
+
+// Reads returns a channel that is closed when a process next reads a register as a leader, to write what follows from it.
+func (s *Server) Reads(process string) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reads[process] == nil {
+		s.reads[process] = make(chan struct{})
+	}
+	return s.reads[process]
 }
 
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
@@ -112,6 +123,10 @@ func (s *Server) do(r Request) Reply {
 	}
 	c.mark = max(c.mark, r.Token)
 	if r.Kind == history.Read {
+		if read := s.reads[r.Process]; read != nil {
+			close(read)
+			delete(s.reads, r.Process)
+		}
 		return Reply{history.OK, c.value}
 	}
 	c.value = r.Value
