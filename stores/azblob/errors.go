@@ -103,11 +103,12 @@ func wait(err error) time.Duration {
 		return 0
 	}
 	header := answer.RawResponse.Header
-	for name, unit := range map[string]time.Duration{
-		"x-ms-retry-after-ms": time.Millisecond, "retry-after-ms": time.Millisecond, "Retry-After": time.Second,
-	} {
-		if n, err := strconv.Atoi(header.Get(name)); err == nil {
-			return time.Duration(n) * unit
+	for _, h := range []struct { // the most exact first
+		name string
+		unit time.Duration
+	}{{"x-ms-retry-after-ms", time.Millisecond}, {"retry-after-ms", time.Millisecond}, {"Retry-After", time.Second}} {
+		if n, err := strconv.Atoi(header.Get(h.name)); err == nil {
+			return time.Duration(n) * h.unit
 		}
 	}
 	if at, err := http.ParseTime(header.Get("Retry-After")); err == nil {

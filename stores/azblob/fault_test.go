@@ -20,6 +20,7 @@ func TestAnswersToAWrite(t *testing.T) {
 	objecttest.Answers(t, serverUnderTest(t), map[string]objecttest.Answer{
 		"busy":              objecttest.Expect(refusal(503, "ServerBusy", "Retry-After", "7"), storetest.NotApplied, 7*time.Second),
 		"busy, in ms":       objecttest.Expect(refusal(503, "ServerBusy", "X-Ms-Retry-After-Ms", "70"), storetest.NotApplied, 70*time.Millisecond),
+		"busy, in both":     objecttest.Expect(refusal(503, "ServerBusy", "Retry-After", "1", "X-Ms-Retry-After-Ms", "70"), storetest.NotApplied, 70*time.Millisecond),
 		"too many requests": objecttest.Expect(httpproxy.Throttle(429, 2*time.Second, ""), storetest.NotApplied, 2*time.Second),
 		"in the way":        objecttest.Expect(refusal(409, "ContainerBeingDeleted"), storetest.NotApplied, 0),
 		"leased":            objecttest.Expect(refusal(412, "LeaseIdMissing"), storetest.NotApplied, 0),
