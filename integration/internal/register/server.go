@@ -88,7 +88,8 @@ func (s *Server) Last() (Write, <-chan struct{}) {
 	return s.last, s.moved
 }
 
-// Reads returns a channel that is closed when a process next reads a register as a leader, to write what follows from it.
+// Reads returns a channel that is closed when a process next reads a register as a leader, to write what follows from
+// it.
 func (s *Server) Reads(process string) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
