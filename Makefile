@@ -27,7 +27,7 @@ fmt: ## format all Go files as the linters want them
 tidy: ## tidy go.mod and go.sum of every module
 	@bash .ci/each-module go mod tidy
 
-vet-all: ## compile and vet the modules for Linux, macOS and Windows
+vet-all: ## compile and vet every module for Linux, macOS and Windows
 	@bash .ci/vet
 
 sim: ## simulate a million histories of elections (SEED=n for others)
