@@ -4,10 +4,14 @@ package nemesis
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/tenure-go/tenure/integration/internal/beds"
+	"github.com/tenure-go/tenure/integration/internal/crew"
+	"github.com/tenure-go/tenure/integration/internal/history"
+	"github.com/tenure-go/tenure/integration/internal/register"
 )
 
 // bare is a scene in which there is nothing but a server of one address.
@@ -38,6 +42,47 @@ func TestWhatDoesNotFitIsLeftOut(t *testing.T) {
 	if len(unfit) != len(All())-len(want) || unfit["wipe"] == "" || unfit["disk"] == "" {
 		t.Errorf("left out are %q", unfit)
 	}
+}
+
+// A leader that is to be stopped is stopped only when it has read what it is about to write.
+func TestLeadersAreCaughtBetweenReadingAndWriting(t *testing.T) {
+	s := bare()
+	s.TTL = time.Hour
+	var err error
+	if s.Registers, err = register.Serve(false); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Registers.Close()
+	h, err := history.Create(t.TempDir(), "a", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	leader := register.NewClient(s.Registers.Addr(), "a", h)
+	defer leader.Close()
+	if _, err := leader.Write("r", false, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	read, over := s.Registers.Reads("a"), make(chan struct{})
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+				_, _, _ = leader.Read("r", false, 1)
+			}
+		}
+	})
+	s.catch(&crew.Candidate{Name: "a"})
+	select {
+	case <-read:
+	default:
+		t.Error("it was not waited until the leader had read")
+	}
+	close(over)
+	reading.Wait()
 }
 
 // Each kind comes once before any comes again, in an order that the seed makes.
