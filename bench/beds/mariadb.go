@@ -36,18 +36,14 @@ func startMariaDB(tb testserver.TB) (bench.Server, error) {
 
 // Counts implements [bench.Counter].
 func (m *mariaDBServer) Counts(ctx context.Context) (bench.Counts, error) {
-	counts := bench.Counts{}
-	for _, c := range []struct{ name, variable string }{ // in one order, since each question is one of those counted
-		{bench.Requests, "QUESTIONS"}, {bench.Connections, "THREADS_CONNECTED"},
-	} {
-		var value float64
-		err := m.QueryRowContext(ctx,
-			"SELECT variable_value FROM information_schema.global_status WHERE variable_name = ?", c.variable).Scan(&value)
-		if err != nil {
-			return nil, err
-		}
-		counts[c.name] = value
+	const value = "(SELECT variable_value FROM information_schema.global_status WHERE variable_name = ?)"
+	var requests, connections float64
+	// One question, since each is one of those counted.
+	err := m.QueryRowContext(ctx, "SELECT "+value+", "+value, "QUESTIONS", "THREADS_CONNECTED").
+		Scan(&requests, &connections)
+	if err != nil {
+		return nil, err
 	}
-	counts[bench.Connections] -= float64(m.Stats().OpenConnections) // the harness's own
-	return counts, nil
+	connections -= float64(m.Stats().OpenConnections) // the harness's own
+	return bench.Counts{bench.Requests: requests, bench.Connections: connections}, nil
 }
