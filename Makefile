@@ -63,7 +63,7 @@ bench-peers: ## measure other libraries on the same servers (PEERS="-short -cont
 	@bash bench/peers/get || true
 	@go run ./bench/peers/cmd/tenure-peers $(PEERS)
 
-bench-docs: ## all that docs/benchmarks.md and docs/peers.md show, anew; three quarters of an hour on a quiet machine
+bench-docs: ## all that docs/benchmarks.md and docs/peers.md show, anew; half an hour and more on a quiet machine
 	@go run ./bench/cmd/tenure-bench -write docs/benchmarks.md
 	@bash bench/peers/get || true
 	@go run ./bench/peers/cmd/tenure-peers -write docs/peers.md
