@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -24,6 +25,7 @@ type NATS struct {
 
 	monitor string // the host and port of its monitoring
 	dir     string
+	cluster string // the line of its configuration that makes it part of one, empty for a single server
 }
 
 // StartNATS starts a single nats-server with further lines of configuration.
@@ -55,10 +57,11 @@ func StartNATSCluster(tb TB, servers int, via func(from, to int, addr string) st
 			}
 		}
 		// What they tell each other of their addresses leads nowhere, so that these routes are the only ones.
-		lines := fmt.Sprintf("cluster {name: test, listen: %q, advertise: \"127.0.0.1:1\", pool_size: -1, routes: [%s]}",
+		line := fmt.Sprintf("cluster {name: test, listen: %q, advertise: \"127.0.0.1:1\", pool_size: -1, routes: [%s]}",
 			addrs[i], strings.Join(routes, ", "))
 		cluster[i] = newNATS(tb, fmt.Sprintf("n%d", i))
-		cluster[i].start(tb, append([]string{lines}, config...), Dial(cluster[i].Addr))
+		cluster[i].cluster = line
+		cluster[i].start(tb, config, Dial(cluster[i].Addr))
 	}
 	for _, n := range cluster {
 		n.command.Ready = n.healthy
@@ -77,15 +80,62 @@ func newNATS(tb TB, name string) *NATS {
 
 func (n *NATS) start(tb TB, config []string, ready func(context.Context) error) {
 	tb.Helper()
+	if err := n.configure(config); err != nil {
+		tb.Fatalf("configure nats-server: %v", err)
+	}
+	n.Process = Start(tb, Command{Program: Find(tb, "nats-server"), Args: []string{"-c", n.path()}, Ready: ready})
+}
+
+func (n *NATS) path() string { return filepath.Join(n.dir, "server.conf") }
+
+// configure writes the file that the server reads.
+func (n *NATS) configure(config []string) error {
 	lines := append([]string{
 		fmt.Sprintf("server_name: %s", n.Name), fmt.Sprintf("listen: %q", n.Addr), fmt.Sprintf("http: %q", n.monitor),
 		fmt.Sprintf("jetstream {store_dir: %q, max_memory_store: 64MB, max_file_store: 1GB}", filepath.Join(n.dir, "js")),
+		n.cluster,
 	}, config...)
-	path := filepath.Join(n.dir, "server.conf")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		tb.Fatalf("configure nats-server: %v", err)
+	return os.WriteFile(n.path(), []byte(strings.Join(lines, "\n")+"\n"), 0o600)
+}
+
+// Reconfigure has the server go on with other further lines of configuration than it was started with, and returns once
+// it does. One that does not run finds them when it starts. The server refuses changes that it cannot make while it
+// runs; the error then has what it printed.
+func (n *NATS) Reconfigure(config ...string) error {
+	if err := n.configure(config); err != nil {
+		return fmt.Errorf("configure %s: %w", n.Name, err)
 	}
-	n.Process = Start(tb, Command{Program: Find(tb, "nats-server"), Args: []string{"-c", path}, Ready: ready})
+	if n.PID() == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	before, err := n.configured(ctx)
+	if err != nil {
+		return err
+	}
+	if err := n.signal(syscall.SIGHUP); err != nil {
+		return fmt.Errorf("have %s read its configuration: %w", n.Name, err)
+	}
+	for {
+		now, err := n.configured(ctx)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s goes on as it was configured: %w\n%s", n.Name, err, n.Log())
+		case now != before:
+			return nil
+		}
+		time.Sleep(5 * time.Millisecond) // nothing tells
+	}
+}
+
+// configured returns when the server has last read its configuration.
+func (n *NATS) configured(ctx context.Context) (string, error) {
+	var answer struct {
+		At string `json:"config_load_time"`
+	}
+	err := n.query(ctx, "/varz", &answer)
+	return answer.At, err
 }
 
 // Forget removes everything that a stopped server has kept in files.
@@ -120,13 +170,21 @@ func (n *NATS) monitored(path string, answer any) {
 	n.tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	if err := n.query(ctx, path, answer); err != nil {
+		n.tb.Fatalf("%v", err)
+	}
+}
+
+// query asks the server's monitoring for something.
+func (n *NATS) query(ctx context.Context, path string, answer any) error {
 	response, err := n.ask(ctx, path)
 	if err == nil {
 		err = errors.Join(json.NewDecoder(response.Body).Decode(answer), response.Body.Close())
 	}
 	if err != nil {
-		n.tb.Fatalf("ask %s for %s: %v", n.Name, path, err)
+		return fmt.Errorf("ask %s for %s: %w", n.Name, path, err)
 	}
+	return nil
 }
 
 func (n *NATS) ask(ctx context.Context, path string) (*http.Response, error) {

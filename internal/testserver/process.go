@@ -137,6 +137,16 @@ func (p *Process) setFrozen(frozen bool, do func(pid int) error) {
 	}
 }
 
+// signal tells a server that runs something.
+func (p *Process) signal(sig os.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return os.ErrProcessDone
+	}
+	return p.cmd.Process.Signal(sig)
+}
+
 func (p *Process) name() string { return filepath.Base(p.command.Program) }
 
 // launch starts the process from a thread that lives as long as it does: the signal that ends it when the test dies is

@@ -96,8 +96,8 @@ func (s *Store) settled(ctx context.Context) error {
 	}
 }
 
-// connection is how the client behaves: it never gives up, and keeps nothing to be sent later, when nobody waits for
-// it any more.
+// connection is how the client of one connection behaves: it never gives up, and keeps nothing to be sent later, when
+// nobody waits for it any more.
 func connection(name string) []nats.Option {
 	if name == "" {
 		name = "tenure"
@@ -108,8 +108,7 @@ func connection(name string) []nats.Option {
 		nats.ReconnectBufSize(-1), nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(mostPings),
 		// A password that is being changed must not end the process's candidacy.
 		nats.IgnoreAuthErrorAbort(),
-		// The client's own handler prints.
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+		nats.ErrorHandler(new(resubscriber).heed), // the client's own prints
 	}
 }
 

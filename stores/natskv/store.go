@@ -47,8 +47,10 @@ type Store struct {
 //
 // The connection stays the caller's, who closes it after the store. It should reconnect without limit
 // (nats.MaxReconnects(-1)) and soon (nats.ReconnectWait), buffer nothing meanwhile (nats.ReconnectBufSize(-1)), and
-// notice a server that does not answer well within a lease (nats.PingInterval, nats.MaxPingsOutstanding). [Open] makes
-// one that does.
+// notice a server that does not answer well within a lease (nats.PingInterval, nats.MaxPingsOutstanding). It should not
+// give up when it is refused twice (nats.IgnoreAuthErrorAbort). And it should reconnect (ForceReconnect) a while after
+// its error handler was told that a subscription is not permitted: NATS removes subscriptions together with the right
+// to them, and does not restore them together with it. [Open] makes one that does all that.
 func New(js jetstream.JetStream, bucket string, options ...Option) (*Store, error) {
 	c, err := newConfig(options)
 	if err == nil {

@@ -72,4 +72,13 @@ var Bugs = []Bug{
 		Old: "\tif !now.Led() || e.own != nil && now.Record.Leader == s.id {\n", New: "\tif !now.Led() {\n",
 		Package: "internal/sidecar", Test: "TestLeaderIsNotAnEarlierProcessOfTheName",
 	},
+	{
+		Text: "A NATS user whose right to subscribe was taken away and given back, while it was connected, stayed without " +
+			"answers: the server removes its subscriptions, and neither it nor the client restores them. Candidates of such a " +
+			"user never led again",
+		FoundBy: "taking rights away from connected users, when the fault `revoke` was made for NATS",
+		Module:  "stores/natskv", File: "open.go",
+		Old: "new(resubscriber).heed", New: "func(*nats.Conn, *nats.Subscription, error) {}",
+		Package: ".", Test: "TestRightsAreTakenAwayAndGivenBack",
+	},
 }
