@@ -22,13 +22,59 @@ const unadvertised = `client_advertise: "127.0.0.1:1"`
 // synced has a server sync every write. The directory is in the one that each server works in.
 const synced = `jetstream {store_dir: "synced", max_memory_store: 64MB, max_file_store: 1GB, sync_interval: always}`
 
+// natsUser is whom the candidates connect as. Who says nothing is the administrator, as this harness does.
+const natsUser = candidateRole + ":secret"
+
+// What a server's configuration says of the candidates' user.
+const (
+	// permitted is all that a candidate needs.
+	permitted = "{user: " + candidateRole + `, password: secret, permissions: {
+	publish: ["$KV.elections.>", "$JS.API.STREAM.INFO.KV_elections", "$JS.API.STREAM.CREATE.KV_elections",
+		"$JS.API.STREAM.MSG.GET.KV_elections", "$JS.API.CONSUMER.CREATE.KV_elections.>"]
+	subscribe: ["_INBOX.>"]
+}}`
+	// forbidden leaves it connected, and removes what it has subscribed to.
+	forbidden = "{user: " + candidateRole + `, password: secret, permissions: {
+	publish: {deny: ">"}, subscribe: {deny: ">"}
+}}`
+	// unknown disconnects it, and does not let it in again.
+	unknown = ""
+)
+
+func natsConfig(user string) []string {
+	return []string{
+		synced, unadvertised, "authorization {users: [{user: administrator, password: other}, " + user + "]}",
+		"no_auth_user: administrator",
+	}
+}
+
+// natsRevoke takes the rights of the candidates' user away, or the user, by turns.
+func natsRevoke(servers ...*testserver.NATS) func() (func() error, error) {
+	all := func(user string) error {
+		var errs []error
+		for _, n := range servers {
+			errs = append(errs, n.Reconfigure(natsConfig(user)...))
+		}
+		return errors.Join(errs...)
+	}
+	user := unknown
+	return func() (func() error, error) {
+		if user == unknown {
+			user = forbidden
+		} else {
+			user = unknown
+		}
+		return func() error { return all(permitted) }, all(user)
+	}
+}
+
 // NATS is one NATS server that syncs every write.
 func NATS() Bed {
 	return Bed{Name: "natskv", About: "one server, sync_interval: always", Start: func(tb testserver.TB) (*Server, error) {
-		n := testserver.StartNATS(tb, synced, unadvertised)
+		n := testserver.StartNATS(tb, natsConfig(permitted)...)
 		return &Server{
-			Version: "nats-server", Addrs: []string{n.Addr}, URL: one("nats://{}/elections"),
-			Nodes: []Node{{Name: "nats", Process: n.Process}},
+			Version: "nats-server", Addrs: []string{n.Addr}, URL: one("nats://" + natsUser + "@{}/elections"),
+			Nodes: []Node{{Name: "nats", Process: n.Process}}, Revoke: natsRevoke(n),
 		}, nil
 	}}
 }
@@ -41,9 +87,10 @@ func NATSCluster() Bed {
 }
 
 func startNATSCluster(tb testserver.TB) (*Server, error) {
-	cluster := testserver.StartNATSCluster(tb, 3, nil, synced, unadvertised)
-	s := &Server{Version: "nats-server", URL: func(addrs []string) string {
-		return "nats://" + addrs[0] + "/elections?replicas=3&sync=always&servers=" + strings.Join(addrs[1:], ",")
+	cluster := testserver.StartNATSCluster(tb, 3, nil, natsConfig(permitted)...)
+	s := &Server{Version: "nats-server", Revoke: natsRevoke(cluster...), URL: func(addrs []string) string {
+		const parameters = "?replicas=3&sync=always&servers="
+		return "nats://" + natsUser + "@" + addrs[0] + "/elections" + parameters + strings.Join(addrs[1:], ",")
 	}}
 	for _, n := range cluster {
 		s.Addrs = append(s.Addrs, n.Addr)

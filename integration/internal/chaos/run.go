@@ -246,8 +246,8 @@ func (r *run) unprotect(c *worker.Config) {
 }
 
 // answers asks the store for something.
-func (r *run) answers() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+func (r *run) answers(within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	_, err := r.store.Load(ctx, election)
 	return err

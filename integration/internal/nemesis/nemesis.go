@@ -198,7 +198,7 @@ func text(parameters map[string]string) string {
 func (n *Nemesis) recover(ctx context.Context) error {
 	s := n.scene
 	for end := time.Now().Add(answersWithin); ; {
-		err := s.Answers()
+		err := s.Answers(2 * time.Second)
 		if err == nil {
 			break
 		}

@@ -3,6 +3,7 @@
 package nemesis
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -35,12 +36,24 @@ func (revoke) Plan(s *Scene, r *rand.Rand, taken []string) *Attack {
 		return nil
 	}
 	var restore func() error
+	var refusal error
 	return &Attack{
 		Fault: history.Fault{Targets: []string{serverTarget}}, Hold: hold,
-		Begin: func() (err error) { restore, err = s.Server.Revoke(); return err },
-		End:   func() (string, error) { return "the candidates' role had no rights", restore() },
+		Begin: func() (err error) {
+			if restore, err = s.Server.Revoke(); err != nil {
+				return err
+			}
+			if refusal = s.Answers(refusedWithin); refusal == nil {
+				return errors.Join(errors.New("the store goes on answering the candidates' user"), restore())
+			}
+			return nil
+		},
+		End: func() (string, error) { return fmt.Sprintf("the candidates' user was refused: %v", refusal), restore() },
 	}
 }
+
+// refusedWithin is how long is waited to see what a user without rights is told. NATS says nothing.
+const refusedWithin = 300 * time.Millisecond
 
 func denied(s *Scene, r *rand.Rand, taken []string, hold time.Duration) *Attack {
 	c := s.draw(r, taken, nil)

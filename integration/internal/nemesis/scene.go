@@ -21,8 +21,9 @@ type Scene struct {
 	Server     *beds.Server
 	Candidates []*crew.Candidate
 	Registers  *register.Server
-	// Answers returns nil once the store answers the nemesis, which comes to it without a proxy.
-	Answers func() error
+	// Answers returns nil if the store answers the nemesis within a time. It comes to it without a proxy, and with the
+	// rights that candidates have.
+	Answers func(within time.Duration) error
 	// Disk is the file system on which the server keeps its files, nil if it cannot be made to hang.
 	Disk    *Disk
 	History *history.Writer
