@@ -5,66 +5,65 @@ import (
 	"time"
 )
 
-// push delivers values one after the other, each after the network's latency, and none while nothing arrives.
+// push delivers values one after the other, each after the network's latency, and none while nothing arrives. It has a
+// goroutine only while there is something to deliver: at rest a subscription must not weigh more than what the library
+// has for it.
 type push[T any] struct {
 	link    *Link
 	deliver func(T)
-	bell    chan struct{}
-	quit    chan struct{}
-	done    chan struct{}
 
-	mu    sync.Mutex
-	queue []T
+	delivering sync.WaitGroup
+
+	mu      sync.Mutex
+	queue   []T
+	busy    bool // whether a goroutine delivers
+	stopped bool
 }
 
 func newPush[T any](link *Link, deliver func(T)) *push[T] {
-	p := &push[T]{
-		link: link, deliver: deliver,
-		bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
-	}
-	go p.run()
-	return p
+	return &push[T]{link: link, deliver: deliver}
 }
 
 // send does not wait.
 func (p *push[T]) send(value T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.stopped {
+		return
+	}
 	p.queue = append(p.queue, value)
-	select {
-	case p.bell <- struct{}{}:
-	default:
+	if !p.busy {
+		p.busy = true
+		p.delivering.Go(p.run)
 	}
 }
 
 func (p *push[T]) run() {
-	defer close(p.done)
-	for {
-		select {
-		case <-p.bell:
-		case <-p.quit:
-			return
-		}
-		for _, value := range p.take() {
-			time.Sleep(p.link.latency())
-			p.link.Frozen()
-			if !p.link.Silent() {
-				p.deliver(value)
-			}
+	for value, ok := p.take(); ok; value, ok = p.take() {
+		time.Sleep(p.link.latency())
+		p.link.Frozen()
+		if !p.link.Silent() {
+			p.deliver(value)
 		}
 	}
 }
 
-func (p *push[T]) take() []T {
+// take returns the next value; without one the goroutine that asks has nothing more to do.
+func (p *push[T]) take() (value T, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	queue := p.queue
-	p.queue = nil
-	return queue
+	if len(p.queue) == 0 || p.stopped {
+		p.queue, p.busy = nil, false
+		return value, false
+	}
+	value, p.queue = p.queue[0], p.queue[1:]
+	return value, true
 }
 
 // stop returns when nothing is delivered any more.
 func (p *push[T]) stop() {
-	close(p.quit)
-	<-p.done
+	p.mu.Lock()
+	p.stopped = true
+	p.mu.Unlock()
+	p.delivering.Wait()
 }

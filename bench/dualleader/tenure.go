@@ -49,17 +49,14 @@ type tenureServer struct {
 	*register[tenure.Record]
 	leads func(*tenureProcess) bool // in the place of what the library says
 	sharp bool
+	open  func(*Node) tenure.Store // in the place of a store over the register
 }
 
 const election = "election"
 
 func (s *tenureServer) Start(n *Node) Process {
 	p := &tenureProcess{server: s, node: n, done: make(chan struct{})}
-	var store tenure.Store = tenureStore{s.register, n.Link}
-	if !n.Variant {
-		store = pushingStore{tenureStore{s.register, n.Link}}
-	}
-	c, err := tenure.New(store, election, append(s.timings(n),
+	c, err := tenure.New(s.store(n), election, append(s.timings(n),
 		tenure.WithID(n.Identity), tenure.WithTTL(n.Lease), tenure.WithClock(n.Clock.Read),
 		tenure.WithRandom(rand.NewPCG(n.Seed, 1)))...)
 	if err != nil {
@@ -76,6 +73,17 @@ func (s *tenureServer) Start(n *Node) Process {
 		})
 	}()
 	return p
+}
+
+func (s *tenureServer) store(n *Node) tenure.Store {
+	polled := tenureStore{s.register, n.Link}
+	switch {
+	case s.open != nil:
+		return s.open(n)
+	case n.Variant:
+		return polled
+	}
+	return pushingStore{polled}
 }
 
 // timings are the options with which work gets the time that it is announced to need; otherwise the defaults.
