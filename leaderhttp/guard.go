@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/guard"
 )
 
 // ErrSuperseded is the cause with which the context of a guarded request ends when one with a higher token arrives.
@@ -29,7 +30,7 @@ type Guard struct {
 	mark     Mark
 	election string
 	next     http.Handler
-	rounds   rounds
+	rounds   *guard.Rounds
 	guardConfig
 }
 
@@ -70,7 +71,10 @@ func NewGuard(mark Mark, election string, next http.Handler, options ...GuardOpt
 	if err := tenure.CheckElection(election); err != nil {
 		return nil, err
 	}
-	g := &Guard{mark: mark, election: election, next: next, guardConfig: guardConfig{patience: 10 * time.Second}}
+	g := &Guard{
+		mark: mark, election: election, next: next, rounds: guard.NewRounds(ErrSuperseded),
+		guardConfig: guardConfig{patience: 10 * time.Second},
+	}
 	for _, o := range options {
 		if o != nil {
 			o.apply(&g.guardConfig)
@@ -121,41 +125,31 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve runs the handler among the requests of its token, when no earlier ones are left.
 func (g *Guard) serve(w http.ResponseWriter, r *http.Request, token uint64) {
-	round, highest := g.rounds.enter(token)
+	round, highest := g.rounds.Enter(token)
 	if round == nil {
 		g.stale(w, token, highest)
 		return
 	}
-	defer g.rounds.leave(round)
+	defer g.rounds.Leave(round)
 	if err := g.await(r.Context(), round); errors.Is(err, ErrSuperseded) {
-		g.stale(w, token, g.rounds.highest())
+		g.stale(w, token, g.rounds.Highest())
 		return
 	} else if err != nil {
 		g.logger.Error("requests of an earlier term have not returned", "token", token, "error", err)
 		unavailable(w, "a request of an earlier term has not ended yet", time.Second)
 		return
 	}
-	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), guardedKey{}, token))
-	defer cancel(nil)
-	defer context.AfterFunc(round.ctx, func() { cancel(context.Cause(round.ctx)) })()
+	ctx, end := round.Work(context.WithValue(r.Context(), guardedKey{}, token))
+	defer end()
 	b := bound{conn: http.NewResponseController(w), grace: func() time.Duration { return 0 }}
 	b.serve(ctx, r.Context(), func() { g.next.ServeHTTP(w, r.WithContext(ctx)) })
 }
 
 // await waits for the requests of earlier terms.
-func (g *Guard) await(request context.Context, round *round) error {
+func (g *Guard) await(request context.Context, round *guard.Round) error {
 	ctx, cancel := context.WithTimeout(request, g.patience)
 	defer cancel()
-	for _, done := range round.before {
-		select {
-		case <-done:
-		case <-round.ctx.Done():
-			return context.Cause(round.ctx)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return context.Cause(round.ctx)
+	return round.Await(ctx)
 }
 
 func (g *Guard) stale(w http.ResponseWriter, token, highest uint64) {
@@ -179,14 +173,14 @@ func termOf(h http.Header, election string) (token uint64, status int, err error
 	case len(tokens) > 1 || len(elections) > 1:
 		return 0, http.StatusBadRequest, fmt.Errorf("%s or %s stands more than once", HeaderElection, HeaderToken)
 	}
-	name, err := decodeName(elections[0])
+	name, err := guard.DecodeName(elections[0])
 	if err != nil {
 		return 0, http.StatusBadRequest, fmt.Errorf("%s is malformed: %w", HeaderElection, err)
 	}
 	if name != election {
 		return 0, http.StatusBadRequest, fmt.Errorf("%s is %q, but the election is %q", HeaderElection, name, election)
 	}
-	if token, err = parseToken(tokens[0]); err != nil {
+	if token, err = guard.ParseToken(tokens[0]); err != nil {
 		return 0, http.StatusBadRequest, fmt.Errorf("%s is malformed: %w", HeaderToken, err)
 	}
 	return token, 0, nil

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/guard"
 )
 
 // HeaderHop is the header in which a [Gate] notes, as election:token, the term for which it passed a request on. The
@@ -26,7 +26,7 @@ type hop struct {
 func (h hop) next(token uint64) hop { return hop{h.election, token} }
 
 // String returns the note, for a header and a query alike.
-func (h hop) String() string { return fmt.Sprintf("%s:%d", encodeName(h.election), h.token) }
+func (h hop) String() string { return fmt.Sprintf("%s:%d", guard.EncodeName(h.election), h.token) }
 
 // hopOf reads all notes of a request, wherever they stand, for those of one election.
 func hopOf(r *http.Request, election string) (hop, error) {
@@ -69,11 +69,11 @@ func headerNotes(h http.Header) []string {
 
 func parseHop(note string) (hop, error) {
 	name, number, _ := strings.Cut(note, ":")
-	election, err := decodeName(name)
+	election, err := guard.DecodeName(name)
 	if err != nil {
 		return hop{}, fmt.Errorf("%s is malformed: %w", HeaderHop, err)
 	}
-	token, err := parseToken(number)
+	token, err := guard.ParseToken(number)
 	if err != nil {
 		return hop{}, fmt.Errorf("%s is malformed: %w", HeaderHop, err)
 	}
@@ -128,15 +128,4 @@ func (h hop) without(raw string) string {
 		kept = append(kept, part)
 	}
 	return strings.Join(kept, "&")
-}
-
-// encodeName makes an election's name fit for headers: everything but letters, digits, and "-._~" is percent-encoded.
-func encodeName(name string) string { return strings.ReplaceAll(url.QueryEscape(name), "+", "%20") }
-
-func decodeName(text string) (string, error) {
-	name, err := url.PathUnescape(text)
-	if err != nil {
-		return "", err
-	}
-	return name, tenure.CheckElection(name)
 }

@@ -2,8 +2,6 @@ package leaderhttp
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 
 	"github.com/tenure-go/tenure"
 )
@@ -30,13 +28,4 @@ func WithTerm(ctx context.Context, term tenure.Term) context.Context {
 func Term(ctx context.Context) (tenure.Term, bool) {
 	term, ok := ctx.Value(termKey{}).(tenure.Term)
 	return term, ok
-}
-
-// parseToken accepts a token in the one form in which it is sent.
-func parseToken(text string) (uint64, error) {
-	token, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || token == 0 || token > tenure.MaxToken || strconv.FormatUint(token, 10) != text {
-		return 0, fmt.Errorf("%.40q is no fencing token, which is a number from 1 to %d", text, uint64(tenure.MaxToken))
-	}
-	return token, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/guard"
 )
 
 // ErrNoTerm: a request was not sent, because its context belongs to no term. See [WithTerm].
@@ -49,7 +50,7 @@ func fenced(r *http.Request) (*http.Request, error) {
 			term.Token, term.Election, tenure.ErrNotLeader)
 	}
 	out := r.Clone(r.Context())
-	out.Header.Set(HeaderElection, encodeName(term.Election))
+	out.Header.Set(HeaderElection, guard.EncodeName(term.Election))
 	out.Header.Set(HeaderToken, strconv.FormatUint(term.Token, 10))
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/guard"
 	"github.com/tenure-go/tenure/leaderhttp"
 )
 
@@ -90,7 +91,7 @@ func (g *Gate) Stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo
 
 // refuse returns the answer to a call that this process must not serve.
 func (g *Gate) refuse() (metadata.MD, error) {
-	trailer := metadata.Pairs(MetadataElection, encodeName(g.candidate.Election()))
+	trailer := metadata.Pairs(MetadataElection, guard.EncodeName(g.candidate.Election()))
 	s := g.candidate.Status()
 	reason := unreachable(s)
 	if reason == "" {

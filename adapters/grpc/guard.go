@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/guard"
 	"github.com/tenure-go/tenure/leaderhttp"
 )
 
@@ -30,7 +31,7 @@ type Guard struct {
 	mark     leaderhttp.Mark
 	election string
 	methods  methods
-	rounds   rounds
+	rounds   *guard.Rounds
 	optional bool
 	patience time.Duration
 	logger   *slog.Logger
@@ -44,7 +45,9 @@ func NewGuard(mark leaderhttp.Mark, election string, options ...GuardOption) (*G
 	if err := tenure.CheckElection(election); err != nil {
 		return nil, err
 	}
-	g := &Guard{mark: mark, election: election, patience: 10 * time.Second}
+	g := &Guard{
+		mark: mark, election: election, rounds: guard.NewRounds(leaderhttp.ErrSuperseded), patience: 10 * time.Second,
+	}
 	for _, o := range options {
 		if o != nil {
 			o.applyGuard(g)
@@ -122,7 +125,7 @@ type refusal struct {
 
 func (g *Guard) refusal(code codes.Code, text string) *refusal {
 	return &refusal{
-		statusError{code: code, text: text}, metadata.Pairs(MetadataElection, encodeName(g.election)),
+		statusError{code: code, text: text}, metadata.Pairs(MetadataElection, guard.EncodeName(g.election)),
 	}
 }
 
@@ -146,34 +149,32 @@ func (g *Guard) enter(ctx context.Context) (work context.Context, leave func(), 
 
 // join adds a call to those of its token.
 func (g *Guard) join(ctx context.Context, token uint64) (work context.Context, leave func(), _ *refusal) {
-	round, newest := g.rounds.enter(token)
+	round, newest := g.rounds.Enter(token)
 	if round == nil {
 		return nil, nil, g.stale(token, newest)
 	}
 	if refused := g.await(ctx, round); refused != nil {
-		g.rounds.leave(round)
+		g.rounds.Leave(round)
 		return nil, nil, refused
 	}
-	work, cancel := context.WithCancelCause(context.WithValue(ctx, guardedKey{}, token))
-	stop := context.AfterFunc(round.ctx, func() { cancel(context.Cause(round.ctx)) })
+	work, end := round.Work(context.WithValue(ctx, guardedKey{}, token))
 	return work, func() {
-		stop()
-		cancel(nil)
-		g.rounds.leave(round)
+		end()
+		g.rounds.Leave(round)
 	}, nil
 }
 
-func (g *Guard) await(ctx context.Context, round *round) *refusal {
+func (g *Guard) await(ctx context.Context, round *guard.Round) *refusal {
 	ctx, cancel := context.WithTimeout(ctx, g.patience)
 	defer cancel()
-	err := round.await(ctx)
+	err := round.Await(ctx)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, leaderhttp.ErrSuperseded):
-		return g.refusal(codes.FailedPrecondition, fmt.Sprintf("the term with token %d is over", round.token))
+		return g.refusal(codes.FailedPrecondition, fmt.Sprintf("the term with token %d is over", round.Token))
 	}
-	g.logger.Error("calls of an earlier term have not returned", "token", round.token, "error", err)
+	g.logger.Error("calls of an earlier term have not returned", "token", round.Token, "error", err)
 	return g.refusal(codes.Unavailable, "a call of an earlier term has not ended yet")
 }
 

@@ -2,17 +2,15 @@ package tenuregrpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
-	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/guard"
 	"github.com/tenure-go/tenure/leaderhttp"
 )
 
@@ -87,7 +85,7 @@ func fenced(ctx context.Context) (context.Context, tenure.Term, error) {
 	if !ok {
 		md = metadata.MD{}
 	}
-	md.Set(MetadataElection, encodeName(term.Election))
+	md.Set(MetadataElection, guard.EncodeName(term.Election))
 	md.Set(MetadataToken, strconv.FormatUint(term.Token, 10))
 	return metadata.NewOutgoingContext(ctx, md), term, nil
 }
@@ -110,26 +108,16 @@ func termOf(md metadata.MD, election string) (uint64, error) {
 	if len(elections) != 1 || len(tokens) != 1 {
 		return 0, fmt.Errorf("the call needs the metadata %s and %s, each once", MetadataElection, MetadataToken)
 	}
-	name, err := url.PathUnescape(elections[0])
+	name, err := guard.DecodeName(elections[0])
 	if err != nil {
 		return 0, fmt.Errorf("%s is malformed: %w", MetadataElection, err)
 	}
 	if name != election {
 		return 0, fmt.Errorf("%s is %.80q, but the election is %q", MetadataElection, name, election)
 	}
-	return parseToken(tokens[0])
-}
-
-var errToken = errors.New("no number from 1 to 9007199254740991")
-
-// parseToken accepts a token in the one form in which it is sent.
-func parseToken(text string) (uint64, error) {
-	token, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || token == 0 || token > tenure.MaxToken || strconv.FormatUint(token, 10) != text {
-		return 0, fmt.Errorf("%s is malformed: %.40q is %w", MetadataToken, text, errToken)
+	token, err := guard.ParseToken(tokens[0])
+	if err != nil {
+		return 0, fmt.Errorf("%s is malformed: %w", MetadataToken, err)
 	}
 	return token, nil
 }
-
-// encodeName writes an election's name as package leaderhttp does.
-func encodeName(name string) string { return strings.ReplaceAll(url.QueryEscape(name), "+", "%20") }
