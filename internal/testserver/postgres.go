@@ -3,6 +3,7 @@ package testserver
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -70,14 +71,41 @@ func PostgresURL(addr string) string {
 // synchronous_standby_names.
 func (p *Postgres) StartReplica(tb TB, name string, settings ...string) *Postgres {
 	tb.Helper()
+	return StartStandby(tb, p.Addr, name, settings...)
+}
+
+// StartStandby is [Postgres.StartReplica] of a server that is reached at addr, through a proxy for instance.
+func StartStandby(tb TB, addr, name string, settings ...string) *Postgres {
+	tb.Helper()
+	programs := filepath.Dir(Find(tb, "postgres"))
 	data := filepath.Join(Dir(tb), "data")
+	baseBackup(tb, programs, data, addr, name)
+	return startPostgres(tb, programs, data, nil, settings)
+}
+
+// Follow makes a server that has ended a standby of the one at addr, under a name: it throws away all that the server
+// had, and takes a copy. The server is to be started then.
+func (p *Postgres) Follow(tb TB, addr, name string) {
+	tb.Helper()
+	if p.PID() != 0 {
+		tb.Fatalf("%s still runs, and cannot be made a standby", p.Addr)
+	}
+	if err := os.RemoveAll(p.data); err != nil {
+		tb.Fatalf("remove the data of a server that is to be a standby: %v", err)
+	}
+	baseBackup(tb, p.programs, p.data, addr, name)
+}
+
+// baseBackup makes the data directory of a standby.
+func baseBackup(tb TB, programs, data, addr, name string) {
+	tb.Helper()
 	Run(tb, Command{
-		Program: filepath.Join(p.programs, "pg_basebackup"), Unprivileged: true,
+		Program: filepath.Join(programs, "pg_basebackup"), Unprivileged: true,
 		Args: []string{
-			"-D", data, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", p.URL() + "&application_name=" + name,
+			"-D", data, "-R", "-X", "stream", "-c", "fast", "--no-sync",
+			"-d", PostgresURL(addr) + "&application_name=" + name,
 		},
 	})
-	return startPostgres(tb, p.programs, data, nil, settings)
 }
 
 // Promote makes a standby a primary, and returns once it is one.

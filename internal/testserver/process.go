@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -240,6 +241,8 @@ func Run(tb TB, command Command) string {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	runtime.LockOSThread() // or another goroutine may end the thread, and with it what was started from there
+	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, command.Program, command.Args...)
 	cmd.Env = append(os.Environ(), command.Env...)
 	cmd.Dir = os.TempDir()
