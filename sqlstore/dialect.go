@@ -48,6 +48,9 @@ type Syntax struct {
 	// InsertNew is an insert that does nothing, and is no error, if there is such a row already. "%s" stands for the
 	// table, its columns and the values.
 	InsertNew string
+	// Confirm is a query that returns once all that could be seen before it is as durable as an acknowledged write. Empty
+	// for a database that shows nothing else, or whose grade does not rest upon that.
+	Confirm string
 }
 
 // Outcome is what an error tells about the statement that it came from.

@@ -10,6 +10,8 @@ import (
 type statements struct {
 	load, create, update, list, unused, raise, remove string
 
+	confirm string // empty if what is read needs none
+
 	layout     string     // reads the layout's version
 	migrations [][]string // the statements of each step, which can be repeated
 }
@@ -41,7 +43,7 @@ func newStatements(syntax Syntax, c *config) (*statements, error) {
 		return nil, err
 	}
 	meta := syntax.qualified(c.schema, c.table+"_meta")
-	s := &statements{migrations: migrations(syntax, records, meta)}
+	s := &statements{confirm: syntax.Confirm, migrations: migrations(syntax, records, meta)}
 	s.reading(syntax, records, meta)
 	s.writing(syntax, records, meta)
 	s.pruning(syntax, records, meta)

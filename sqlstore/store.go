@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/doubt"
 )
 
 var (
@@ -32,6 +33,7 @@ type Store struct {
 	statements *statements
 	owned      bool // db is closed with the store
 	closed     atomic.Bool
+	doubts     doubt.Writes
 }
 
 // New returns the store in the tables of db. It makes no call: see [Store.Migrate] for the tables.
@@ -65,7 +67,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Load implements [tenure.Store]. It is one statement.
+// Load implements [tenure.Store]. It is one statement, and one more after a write whose outcome is unknown, where the
+// database may show what it can lose: then what is returned is as durable as an acknowledged write.
 func (s *Store) Load(ctx context.Context, election string) (tenure.Snapshot, error) {
 	snapshot, err := s.load(ctx, election)
 	if err != nil {
@@ -80,9 +83,13 @@ func (s *Store) load(ctx context.Context, election string) (tenure.Snapshot, err
 	}
 	var found state
 	err := s.with(ctx, func(conn *sql.Conn) error {
-		return s.reread(ctx, func() error {
+		err := s.reread(ctx, func() error {
 			return conn.QueryRowContext(ctx, s.statements.load, election).Scan(found.targets()...)
 		})
+		if err == nil && s.doubts.About(election, false) {
+			err = s.confirm(ctx, conn, election, tenure.Version(found.version.String))
+		}
+		return err
 	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -97,6 +104,16 @@ func (s *Store) load(ctx context.Context, election string) (tenure.Snapshot, err
 		return tenure.Snapshot{}, tenure.Permanent(err)
 	}
 	return snapshot, nil
+}
+
+// confirm returns once the version that was read is as durable as an acknowledged write. See package doubt.
+func (s *Store) confirm(ctx context.Context, conn *sql.Conn, election string, version tenure.Version) error {
+	var position sql.NullString
+	if err := conn.QueryRowContext(ctx, s.statements.confirm).Scan(&position); err != nil {
+		return err
+	}
+	s.doubts.Settle(election, version)
+	return nil
 }
 
 // reread calls read again while the database asks for that, up to about half a second: at the isolation level
@@ -124,7 +141,11 @@ func (s *Store) reread(ctx context.Context, read func() error) error {
 // tables are [tenure.ErrPermanent].
 func (s *Store) CompareAndSwap(
 	ctx context.Context, election string, old tenure.Version, record tenure.Record,
-) (tenure.Snapshot, error) {
+) (_ tenure.Snapshot, err error) {
+	if s.statements.confirm != "" {
+		w := s.doubts.Begin(election, old)
+		defer func() { s.doubts.End(election, w, err) }()
+	}
 	snapshot, err := s.swap(ctx, election, old, record)
 	if err != nil {
 		return tenure.Snapshot{}, fmt.Errorf("sqlstore: swapping %q: %w", election, err)

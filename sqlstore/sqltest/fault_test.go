@@ -2,12 +2,16 @@ package sqltest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
 	"github.com/tenure-go/tenure/internal/storetest"
+	"github.com/tenure-go/tenure/internal/tcpproxy"
+	"github.com/tenure-go/tenure/internal/testserver"
 )
 
 // The server commits, and its answer is lost. The store must not say that nothing was written.
@@ -158,4 +162,36 @@ func TestRestartCostsNoCall(t *testing.T) {
 			t.Errorf("the first call after the restart: %v", err)
 		}
 	})
+}
+
+// What a store of PostgreSQL has written, and given up waiting for, is seen by everybody while the synchronous standby
+// does not have it. The store that wrote it does not take that for its own success.
+func TestOwnWriteIsBelievedOnlyOnceTheStandbyHasIt(t *testing.T) {
+	t.Parallel()
+	s := startPostgreSQL(t, "synchronous_standby_names=second")
+	stream := tcpproxy.Start(t, s.addr)
+	testserver.StartStandby(t, stream.Addr(), "second", "synchronous_standby_names=")
+	store, other := s.database().store(t), s.database().store(t)
+	record := tenure.Record{Token: 1, Leader: "a", Session: "s", TTL: ttl}
+	current := storetest.Swap(t, store, "billing", "", record)
+	stream.Hold()
+	record.Renewals++
+	brief, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := store.CompareAndSwap(brief, "billing", current.Version, record)
+	if storetest.OutcomeOf(err) != storetest.Unknown {
+		t.Fatalf("the write that the standby has not got ended with %v", err)
+	}
+	storetest.Eventually(t, "everybody else sees the write", func() bool {
+		return storetest.Load(t, other, "billing").Record.Renewals == 1
+	})
+	brief, cancel = context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if got, err := store.Load(brief, "billing"); err == nil {
+		t.Errorf("Load returned renewal %d, which the standby has not got", got.Record.Renewals)
+	}
+	stream.Release()
+	if got, err := store.Load(within(t), "billing"); err != nil || got.Record.Renewals != 1 {
+		t.Errorf("Load returned %+v, %v", got, err)
+	}
 }

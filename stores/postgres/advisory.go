@@ -121,7 +121,9 @@ func (a *Advisory) Load(ctx context.Context, election string) (tenure.Snapshot, 
 func (a *Advisory) CompareAndSwap(
 	ctx context.Context, election string, old tenure.Version, record tenure.Record,
 ) (tenure.Snapshot, error) {
+	w := a.table.doubts.Begin(election, old)
 	snapshot, err := a.swap(ctx, election, old, record)
+	a.table.doubts.End(election, w, err)
 	if err != nil {
 		return tenure.Snapshot{}, err
 	}

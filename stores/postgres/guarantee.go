@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -102,11 +104,29 @@ func (d durability) asynchronous() bool { return d.Standbys > 0 && d.StandbyName
 
 func (d durability) strength() string {
 	if d.StandbyNames != "" {
-		return "every acknowledged write is on this server's disk and on that of the synchronous standbys (" +
+		text := "every acknowledged write is on this server's disk and on that of the synchronous standbys (" +
 			d.StandbyNames + "), as long as no other standby than one of them is promoted"
+		if n := waitsFor(d.StandbyNames); d.Standbys > n {
+			text += fmt.Sprintf("; a commit waits for %d of the %d standbys that are connected: promote only one that has all "+
+				"that they acknowledged", n, d.Standbys)
+		}
+		return text
 	}
 	return "every acknowledged write is on this server's disk, and no standby is connected; a backup that is " +
 		"restored, or a standby that is added and promoted, may lack the last of them"
+}
+
+// counted is the beginning of synchronous_standby_names where it says how many of them a commit waits for.
+var counted = regexp.MustCompile(`(?i)^\s*(?:(?:first|any)\s+)?(\d+)\s*\(`)
+
+// waitsFor returns for how many standbys a commit waits.
+func waitsFor(names string) int {
+	if found := counted.FindStringSubmatch(names); found != nil {
+		if n, err := strconv.Atoi(found[1]); err == nil {
+			return n
+		}
+	}
+	return 1
 }
 
 // throughPooler reports whether the session at the server is another than the one that was dialled.

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,4 +67,23 @@ func TestGuaranteeWithStandbys(t *testing.T) {
 		checkGuarantee(t, weaker, tenure.GradeUntilFailover, "synchronous_commit is "+setting)
 	}
 	checkGuarantee(t, newTestStore(t, openPool(t, standby.URL())), tenure.GradeUnknown, "standby")
+}
+
+// Of more standbys than a commit waits for, not every one may be promoted.
+func TestGuaranteeCountsTheStandbysThatCommitsWaitFor(t *testing.T) {
+	for names, waits := range map[string]int{
+		"*": 1, "a, b": 1, "2 (a, b)": 2, "FIRST 1 (a, b)": 1, "any 2(a,b,c)": 2, `ANY  3 ( "x y", b, c )`: 3, `"2 (a)"`: 1,
+	} {
+		d := durability{
+			Fsync: true, FullPageWrites: true, SynchronousCommit: "on", StandbyNames: names, Standbys: waits,
+		}
+		if g := d.guarantee(); g.Grade != tenure.GradeExclusive || strings.Contains(g.Reasons[0], "a commit waits for") {
+			t.Errorf("%s with %d standbys: %v", names, waits, g)
+		}
+		d.Standbys++
+		want := fmt.Sprintf("a commit waits for %d of the %d standbys", waits, d.Standbys)
+		if g := d.guarantee(); g.Grade != tenure.GradeExclusive || !strings.Contains(g.Reasons[0], want) {
+			t.Errorf("%s with %d standbys: %v, want that %s", names, d.Standbys, g, want)
+		}
+	}
 }

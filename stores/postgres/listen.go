@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -250,6 +251,9 @@ func (h *hub) look(ctx context.Context, conn *pgx.Conn) error {
 	states, err := h.store.layout.loadMany(ctx, h.store.mode(conn), elections, known)
 	for tries := 1; hasState(err, serializationFailure) && tries < maxTries; tries++ {
 		states, err = h.store.layout.loadMany(ctx, h.store.mode(conn), elections, known)
+	}
+	if err == nil && slices.ContainsFunc(states, h.store.inDoubt) {
+		err = h.store.confirm(ctx, h.store.mode(conn), states...)
 	}
 	if hasState(err, invalidStatementName, duplicateStatementName) {
 		h.store.unprepared.Store(true)

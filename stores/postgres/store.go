@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/doubt"
 )
 
 var (
@@ -29,6 +30,7 @@ type Store struct {
 	pool   *pgxpool.Pool
 	owned  bool // Close closes the pool
 	hub    *hub
+	doubts doubt.Writes
 	closed atomic.Bool
 	// unprepared is set once a server, or a pooler before it, has lost a prepared statement.
 	unprepared atomic.Bool
@@ -79,13 +81,18 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Load implements [tenure.Store]. On a standby it is an error: what a standby holds is old.
+// Load implements [tenure.Store]. On a standby it is an error: what a standby holds is old. After a write whose outcome
+// is unknown it waits until the synchronous standbys have what it returns.
 func (s *Store) Load(ctx context.Context, election string) (tenure.Snapshot, error) {
 	snapshot, err := onServer(ctx, s, func(q querier) (tenure.Snapshot, error) {
 		if err := tenure.CheckElection(election); err != nil {
 			return tenure.Snapshot{}, tenure.Permanent(err)
 		}
-		return s.layout.load(ctx, q, election)
+		snapshot, err := s.layout.load(ctx, q, election)
+		if err == nil && s.doubts.About(election, false) {
+			err = s.confirm(ctx, q, found{election, snapshot})
+		}
+		return snapshot, err
 	})
 	if err != nil {
 		return tenure.Snapshot{}, fmt.Errorf("postgres: loading %q: %w", election, err)
@@ -99,12 +106,14 @@ func (s *Store) Load(ctx context.Context, election string) (tenure.Snapshot, err
 func (s *Store) CompareAndSwap(
 	ctx context.Context, election string, old tenure.Version, record tenure.Record,
 ) (tenure.Snapshot, error) {
+	w := s.doubts.Begin(election, old)
 	result, err := onServer(ctx, s, func(q querier) (swapped, error) {
 		if err := tenure.CheckElection(election); err != nil {
 			return swapped{}, tenure.Permanent(err)
 		}
 		return s.layout.swap(ctx, q, election, old, record, swapOptions{lockTimeout(ctx), s.config.pushRenewals})
 	})
+	s.doubts.End(election, w, err)
 	if err != nil {
 		return tenure.Snapshot{}, fmt.Errorf("postgres: writing %q: %w", election, err)
 	}
