@@ -77,8 +77,8 @@ func Find(name string) (Bed, error) {
 // All returns all beds.
 func All() []Bed {
 	return []Bed{
-		File(), SQLite(), Postgres(), PostgresAdvisory(), MariaDB(), NATS(), NATSCluster(), Redis(),
-		RedisSentinel(), S3(), AzureBlob(), Memcached(),
+		File(), SQLite(), Postgres(), PostgresAdvisory(), PostgresStandby(), PostgresReplica(), MariaDB(), NATS(),
+		NATSCluster(), Redis(), RedisSentinel(), S3(), AzureBlob(), Memcached(),
 	}
 }
 

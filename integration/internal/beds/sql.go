@@ -5,93 +5,19 @@ package beds
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
 	_ "github.com/go-sql-driver/mysql" // the driver
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenure-go/tenure/internal/testserver"
-	"github.com/tenure-go/tenure/stores/postgres"
 )
 
 // patience bounds what the harness itself asks of a server.
 const patience = 30 * time.Second
 
-// Postgres is the lease table in PostgreSQL.
-func Postgres() Bed {
-	return Bed{Name: "postgres", About: "lease table, fsync on", Start: startPostgres("")}
-}
-
-// PostgresAdvisory is the table, with session locks besides.
-func PostgresAdvisory() Bed {
-	return Bed{
-		Name: "postgres-advisory", About: "lease table and session locks, fsync on",
-		Start: startPostgres("&mode=advisory"),
-	}
-}
-
 // candidateRole is whom the candidates connect as; it can be forbidden everything.
 const candidateRole = "candidate"
-
-func startPostgres(parameters string) func(testserver.TB) (*Server, error) {
-	return func(tb testserver.TB) (*Server, error) {
-		p := testserver.StartPostgres(tb)
-		if err := preparePostgres(p.URL()); err != nil {
-			return nil, err
-		}
-		return &Server{
-			Version: "PostgreSQL", Addrs: []string{p.Addr}, Pool: true,
-			URL:    one("postgres://" + candidateRole + "@{}/postgres?sslmode=disable" + parameters),
-			Nodes:  []Node{{Name: "postgres", Process: p.Process}},
-			Revoke: postgresRevoke(p),
-		}, nil
-	}
-}
-
-// preparePostgres makes the tables, and a role that may use them.
-func preparePostgres(url string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	owner, err := pgxpool.New(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer owner.Close()
-	store, err := postgres.New(owner)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
-	if err := store.Migrate(ctx); err != nil {
-		return err
-	}
-	_, err = owner.Exec(ctx, "CREATE ROLE "+candidateRole+" LOGIN; "+grantPostgres)
-	return err
-}
-
-const (
-	grantPostgres  = "GRANT ALL ON ALL TABLES IN SCHEMA public TO " + candidateRole
-	revokePostgres = "REVOKE ALL ON ALL TABLES IN SCHEMA public FROM " + candidateRole
-)
-
-func postgresRevoke(p *testserver.Postgres) func() (func() error, error) {
-	do := func(statement string) error {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		conn, err := pgx.Connect(ctx, p.URL())
-		if err != nil {
-			return err
-		}
-		_, err = conn.Exec(ctx, statement)
-		return errors.Join(err, conn.Close(ctx))
-	}
-	return func() (func() error, error) {
-		return func() error { return do(grantPostgres) }, do(revokePostgres)
-	}
-}
 
 // MariaDB is a table in MariaDB.
 func MariaDB() Bed {

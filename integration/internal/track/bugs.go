@@ -81,4 +81,18 @@ var Bugs = []Bug{
 		Old: "new(resubscriber).heed", New: "func(*nats.Conn, *nats.Subscription, error) {}",
 		Package: ".", Test: "TestRightsAreTakenAwayAndGivenBack",
 	},
+	{
+		Text: "PostgreSQL shows a commit that gave up waiting for its synchronous standby. A leader took such a renewal of " +
+			"its own for made: when the standby was promoted without it, another one led beside it",
+		FoundBy: "the test of a chaos bed in which a primary is cut off from its standby", Module: "stores/postgres",
+		File: "store.go",
+		Old:  "err == nil && s.doubts.About(election, false) {", New: "err == nil && false {",
+		Package: ".", Test: "TestOwnWriteIsBelievedOnlyIfTheStandbyHasIt",
+	},
+	{
+		Text:    "The same in the store over `database/sql`",
+		FoundBy: "the same", Module: "sqlstore/sqltest", File: "../store.go",
+		Old: "err == nil && s.doubts.About(election, false) {", New: "err == nil && false {",
+		Package: ".", Test: "TestOwnWriteIsBelievedOnlyOnceTheStandbyHasIt",
+	},
 }
