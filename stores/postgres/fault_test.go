@@ -218,6 +218,25 @@ func TestStandbyPromotedBesideThePrimary(t *testing.T) {
 	}
 }
 
+// An address goes on leading to the old primary, which is a standby now, and then to the new one. Connections to the
+// old one stay, and are of no use.
+func TestAddressLeadsToADemotedServer(t *testing.T) {
+	t.Parallel()
+	primary := testserver.StartPostgres(t)
+	standby := primary.StartReplica(t, "second")
+	address := tcpproxy.Start(t, primary.Addr)
+	url := testserver.PostgresURL(address.Addr())
+	p, first := stand(t, openStore(t, url), openStore(t, url))
+	primary.Stop()
+	standby.Promote(t)
+	primary.Follow(t, standby.Addr, "first")
+	primary.Start()
+	p.Over(first)
+	storetest.Eventually(t, "candidates are connected to the standby", func() bool { return address.Connections() > 0 })
+	address.SetUpstream(standby.Addr)
+	p.handsOver(p.Await(first.Token))
+}
+
 func TestServerThatTakesNoWrites(t *testing.T) {
 	t.Parallel()
 	primary, standby, _ := startPair(t)
