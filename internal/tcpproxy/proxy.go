@@ -36,10 +36,15 @@ func Listen(upstream string) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Serve(listener, upstream), nil
+}
+
+// Serve forwards from a listener of TCP, which the proxy closes, to upstream.
+func Serve(listener net.Listener, upstream string) *Proxy {
 	p := &Proxy{listener: listener, upstream: upstream, links: map[*link]bool{}}
 	p.tasks.Add(1)
 	go p.accept()
-	return p, nil
+	return p
 }
 
 // Start is Listen in a test, at whose end the proxy is closed.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tenure-go/tenure/integration/internal/network"
 	"github.com/tenure-go/tenure/internal/httpproxy"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
@@ -89,13 +90,15 @@ type Line struct {
 	TCP []*tcpproxy.Proxy
 	// HTTP are behind those of TCP, where clients speak HTTP.
 	HTTP []*httpproxy.Proxy
+	// Network is between the candidate and the proxies.
+	Network *network.Network
 }
 
-// Line makes a candidate's way to the server. It ends with tb.
-func (s *Server) Line(tb testserver.TB) *Line {
+// Line makes a candidate's way to the server, through its network. It ends with tb.
+func (s *Server) Line(tb testserver.TB, n *network.Network) *Line {
 	tb.Helper()
-	l := &Line{}
-	announced := map[string]string{} // the port that is announced, and that of the proxy before it
+	l := &Line{Network: n}
+	announced := map[string]string{} // hosts and ports that are announced, and those of the proxy before them
 	var through []string
 	for _, addr := range s.Addrs {
 		next := addr
@@ -108,12 +111,22 @@ func (s *Server) Line(tb testserver.TB) *Line {
 			proxy := httpproxy.Start(tb, addr)
 			l.HTTP, next = append(l.HTTP, proxy), proxy.Addr()
 		}
-		proxy := tcpproxy.Start(tb, next)
+		proxy := l.proxy(tb, next)
 		l.TCP, through = append(l.TCP, proxy), append(through, proxy.Addr())
-		announced[port(addr)] = port(proxy.Addr())
+		announce(announced, addr, proxy.Addr())
 	}
 	l.URL = s.URL(through)
 	return l
 }
 
-func port(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
+// proxy starts one at the end of the network.
+func (l *Line) proxy(tb testserver.TB, upstream string) *tcpproxy.Proxy {
+	tb.Helper()
+	listener, err := l.Network.Listen()
+	if err != nil {
+		tb.Fatalf("listen for a candidate: %v", err)
+	}
+	proxy := tcpproxy.Serve(listener, upstream)
+	tb.Cleanup(proxy.Close)
+	return proxy
+}

@@ -7,29 +7,61 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 	"testing"
 
+	"github.com/tenure-go/tenure/integration/internal/network"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-// A server that tells its clients where another is has them go there through that one's proxy.
+// A server that tells its clients where another is has them go there through that one's proxy, whatever network that
+// is in.
 func TestAnnouncedAddressesAreThoseOfProxies(t *testing.T) {
+	t.Run("shared", func(t *testing.T) { announcing(t, nil) })
+	t.Run("apart", func(t *testing.T) {
+		n, err := network.New()
+		if errors.Is(err, fs.ErrPermission) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(n.Close)
+		announcing(t, n)
+	})
+}
+
+func announcing(t *testing.T, n *network.Network) {
 	target := answering(t, func() string { return "here" })
-	teller := answering(t, func() string { return "$5\r\n" + port(target) })
+	_, number, _ := net.SplitHostPort(target)
+	teller := answering(t, func() string { return announcement(t, target, number) })
 	s := &Server{
 		Addrs: []string{target, teller}, Announced: []string{teller},
 		URL: func(addrs []string) string { return strings.Join(addrs, ",") },
 	}
-	l := s.Line(t)
-	target2, teller2, _ := strings.Cut(l.URL, ",")
-	if got := ask(t, target2); got != "here" {
+	target2, teller2, _ := strings.Cut(s.Line(t, n).URL, ",")
+	if got := ask(t, n, target2); got != "here" {
 		t.Errorf("the first server answers %q through its proxy", got)
 	}
-	if got, want := ask(t, teller2), "$5\r\n"+port(target2); got != want {
+	if got, want := ask(t, n, teller2), announcement(t, target2, number); got != want {
 		t.Errorf("announced is %q, want %q", got, want)
 	}
+}
+
+// announcement is how Redis tells an address: in words of their own, and within longer ones. number is not a port there.
+func announcement(t *testing.T, addr, number string) string {
+	t.Helper()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "*6\r\n+OK\r\n$-1\r\n:7\r\n"
+	for _, word := range []string{host, port, fmt.Sprintf("moved to %s %s, id a%s", host, port, number)} {
+		text += fmt.Sprintf("$%d\r\n%s\r\n", len(word), word)
+	}
+	return text
 }
 
 func answering(t *testing.T, answer func() string) string {
@@ -53,11 +85,24 @@ func answering(t *testing.T, answer func() string) string {
 	return listener.Addr().String()
 }
 
-func ask(t *testing.T, addr string) string {
+// ask asks from within a network.
+func ask(t *testing.T, n *network.Network, addr string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
+	type dialled struct {
+		net.Conn
+		err error
+	}
+	dialling := make(chan dialled)
+	n.Go(func(err error) {
+		var conn net.Conn
+		if err == nil {
+			conn, err = net.Dial("tcp", addr)
+		}
+		dialling <- dialled{conn, err}
+	})
+	conn := <-dialling
+	if conn.err != nil {
+		t.Fatal(conn.err)
 	}
 	defer conn.Close()
 	fmt.Fprintln(conn, "where")

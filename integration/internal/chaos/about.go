@@ -24,7 +24,7 @@ func (r *run) about(ctx context.Context, kinds []string) *history.Run {
 	a := &history.Run{
 		Store: r.Bed.Name + ": " + r.Bed.About, Server: r.server.Version, Grade: g.Grade.String(), Reasons: g.Reasons,
 		Seed: r.Seed, Command: r.Command, Began: time.Now(), Lasts: r.For, Candidates: r.Candidates, TTL: r.TTL,
-		Machine: machine(), Versions: versions(ctx), Load: r.load(), Least: r.least(),
+		Machine: r.machine(), Versions: versions(ctx), Load: r.load(), Least: r.least(),
 	}
 	if r.Unsafe != "" {
 		a.Unprotected = []string{r.Unsafe}
@@ -56,14 +56,26 @@ func (r *run) load() history.Load {
 	return l
 }
 
-func machine() map[string]string {
+func (r *run) machine() map[string]string {
 	var u bytes.Buffer
 	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		u.Write(bytes.TrimSpace(text))
 	}
 	return map[string]string{
 		"system": runtime.GOOS + "/" + runtime.GOARCH, "kernel": u.String(), "processors": fmt.Sprint(runtime.NumCPU()),
+		"network": r.networks(),
 	}
+}
+
+// networks says what lies between the candidates and the store.
+func (r *run) networks() string {
+	switch {
+	case len(r.server.Addrs) == 0:
+		return "none"
+	case r.shared != nil:
+		return "one for all candidates"
+	}
+	return "a namespace for each candidate"
 }
 
 func versions(ctx context.Context) map[string]string {

@@ -22,6 +22,7 @@ import (
 	"github.com/tenure-go/tenure/integration/internal/crew"
 	"github.com/tenure-go/tenure/integration/internal/history"
 	"github.com/tenure-go/tenure/integration/internal/nemesis"
+	"github.com/tenure-go/tenure/integration/internal/network"
 	"github.com/tenure-go/tenure/integration/internal/register"
 	"github.com/tenure-go/tenure/integration/internal/worker"
 	"github.com/tenure-go/tenure/internal/testserver"
@@ -81,6 +82,7 @@ type run struct {
 	candidates []*crew.Candidate
 	groups     []*crew.Group
 	disk       *nemesis.Disk
+	shared     error // why a candidate has no network of its own
 	random     *rand.Rand
 }
 
@@ -92,7 +94,7 @@ func (r *run) make(ctx context.Context) (err error) {
 	}
 	scene := &nemesis.Scene{
 		TTL: r.TTL, Server: r.server, Candidates: r.candidates, Registers: r.registers, Answers: r.answers, Disk: r.disk,
-		History: r.history, Log: r.log, Wiping: r.Unsafe == ForgetfulStore,
+		Shared: r.shared, History: r.history, Log: r.log, Wiping: r.Unsafe == ForgetfulStore,
 	}
 	n, unfit := nemesis.New(scene, r.Faults, r.Seed)
 	r.announce(n.Kinds(), unfit)
@@ -212,9 +214,13 @@ var groups atomic.Int64
 func (r *run) engage() error {
 	for i := range r.Candidates {
 		supervised := i%2 == 1 && !r.LibraryOnly
+		n, registers, err := r.join()
+		if err != nil {
+			return err
+		}
 		config := worker.Config{
 			Dir: filepath.Join(r.Dir, historyDir), Name: fmt.Sprintf("library-%d", i), Store: r.Bed.Name, Election: election,
-			TTL: r.TTL, Register: r.registers.Addr(),
+			TTL: r.TTL, Register: registers,
 		}
 		rate := 1 + clockError*(2*r.random.Float64()-1)
 		program := ""
@@ -227,10 +233,28 @@ func (r *run) engage() error {
 		r.unprotect(&config)
 		group := crew.NewGroup(fmt.Sprintf("tenure-chaos-%d-%d", os.Getpid(), groups.Add(1)))
 		r.groups = append(r.groups, group)
-		line := r.server.Line(r.tb)
+		line := r.server.Line(r.tb, n)
 		r.candidates = append(r.candidates, crew.New(config, line, group, program, r.server.Env, r.log))
 	}
 	return nil
+}
+
+// join makes a candidate's network, if this system lets us make one and the store is reached by any, and returns where
+// the registers are in it.
+func (r *run) join() (n *network.Network, registers string, err error) {
+	if len(r.server.Addrs) > 0 && r.shared == nil {
+		n, r.shared = network.New() // what needs one is unfit without it, which is said
+	}
+	if n == nil {
+		return nil, r.registers.Addr(), nil
+	}
+	r.tb.Cleanup(n.Close)
+	listener, err := n.ListenNear()
+	if err != nil {
+		return nil, "", err
+	}
+	r.registers.Listen(listener)
+	return n, listener.Addr().String(), nil
 }
 
 func (r *run) unprotect(c *worker.Config) {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -115,8 +114,8 @@ func (c *Candidate) revive(p *process) {
 	})
 }
 
-// launch starts a process from a thread that lives as long as it does: the signal that ends it when this process dies
-// is tied to the thread that forked it.
+// launch starts a process in the candidate's network, from a thread that lives as long as it does: the signal that ends
+// it when this process dies is tied to the thread that forked it.
 func (c *Candidate) launch() (*process, error) {
 	cmd, err := c.command()
 	if err != nil {
@@ -138,11 +137,12 @@ func (c *Candidate) launch() (*process, error) {
 	}
 	cmd.Stderr = stderr
 	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
+	c.Line.Network.Go(func(err error) {
 		defer stderr.Close()
 		defer close(p.ended)
-		err := cmd.Start()
+		if err == nil {
+			err = cmd.Start()
+		}
 		started <- err
 		if err != nil {
 			return
@@ -153,7 +153,7 @@ func (c *Candidate) launch() (*process, error) {
 			}
 		}
 		_ = cmd.Wait() // how it ended is in its state
-	}()
+	})
 	return p, <-started
 }
 

@@ -24,6 +24,8 @@ type Scene struct {
 	// Answers returns nil if the store answers the nemesis within a time. It comes to it without a proxy, and with the
 	// rights that candidates have.
 	Answers func(within time.Duration) error
+	// Shared is why no candidate has a network of its own, nil if some have.
+	Shared error
 	// Disk is the file system on which the server keeps its files, nil if it cannot be made to hang.
 	Disk    *Disk
 	History *history.Writer

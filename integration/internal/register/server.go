@@ -31,7 +31,7 @@ type Reply struct {
 type Server struct {
 	listener net.Listener
 	server   http.Server
-	served   chan struct{}
+	serving  sync.WaitGroup
 	unfenced bool
 
 	mu    sync.Mutex
@@ -61,15 +61,17 @@ func Serve(unfenced bool) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		listener: listener, served: make(chan struct{}), unfenced: unfenced, cells: map[string]*cell{},
+		listener: listener, unfenced: unfenced, cells: map[string]*cell{},
 		moved: make(chan struct{}), reads: map[string]chan struct{}{},
 	}
 	s.server.Handler = http.HandlerFunc(s.handle)
-	go func() {
-		defer close(s.served)
-		_ = s.server.Serve(listener) // it ends by Close
-	}()
+	s.Listen(listener)
 	return s, nil
+}
+
+// Listen serves there too, for those who cannot reach Addr. Close closes the listener.
+func (s *Server) Listen(listener net.Listener) {
+	s.serving.Go(func() { _ = s.server.Serve(listener) }) // it ends by Close
 }
 
 // Addr is the host and port to connect to.
@@ -78,7 +80,7 @@ func (s *Server) Addr() string { return s.listener.Addr().String() }
 // Close ends it.
 func (s *Server) Close() {
 	_ = s.server.Close()
-	<-s.served
+	s.serving.Wait()
 }
 
 // Last returns the last accepted write, and a channel that is closed when there is another.
