@@ -38,6 +38,7 @@ func TestChaos(t *testing.T) {
 	}{
 		{beds.File(), []string{"kill", "stop-long", "freeze", "clock"}},
 		{beds.Redis(), []string{"partition", "replies-lost", "server-kill", "kill-all"}},
+		{beds.Redis(), []string{"partition", "drop", "unplug"}},
 	} {
 		t.Run(c.bed.Name, func(t *testing.T) {
 			t.Parallel()

@@ -52,6 +52,8 @@ func All() []Fault {
 		halfOpen{},
 		refuse{},
 		lag{},
+		drop{},
+		unplug{},
 		freezeServer{},
 		killServer{},
 		restartServer{},
