@@ -1,19 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/tenure-go/tenure/file"
+	"github.com/tenure-go/tenure/internal/output"
 )
 
 // patience is how long a test waits for what has to happen some time, on however slow a machine.
@@ -104,27 +103,9 @@ func (a *arena) awaitWorker(above uint64) entry {
 type node struct {
 	a      *arena
 	cmd    *osexec.Cmd
-	stdout syncBuffer
-	stderr syncBuffer
+	stdout output.Buffer
+	stderr output.Buffer
 	ended  chan struct{}
-}
-
-// syncBuffer can be read while a process writes to it.
-type syncBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
 }
 
 // start starts a process of tenure, which is killed at the end of the test.

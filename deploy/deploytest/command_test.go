@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tenure-go/tenure/internal/output"
 )
 
 // deployed is the directory of what is tested.
@@ -85,26 +87,8 @@ func tenure(t *testing.T, env []string, args ...string) (stdout, stderr string, 
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
-	out   *syncBuffer
+	out   *output.Buffer
 	ended chan struct{}
-}
-
-// syncBuffer can be read while a process writes to it.
-type syncBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
 }
 
 func start(t *testing.T, env []string, args ...string) *process {
@@ -118,7 +102,7 @@ func start(t *testing.T, env []string, args ...string) *process {
 // launch starts a process that ends with the test, whatever ends that.
 func launch(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
-	p := &process{t: t, cmd: cmd, out: new(syncBuffer), ended: make(chan struct{})}
+	p := &process{t: t, cmd: cmd, out: new(output.Buffer), ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = p.out, p.out, patience
 	started := make(chan error)
 	go func() {

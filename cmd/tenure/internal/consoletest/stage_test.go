@@ -1,21 +1,19 @@
 package consoletest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/cmd/tenure/internal/sidecar"
+	"github.com/tenure-go/tenure/internal/output"
 	"github.com/tenure-go/tenure/memory"
 )
 
@@ -28,7 +26,7 @@ type stage struct {
 	store   *memory.Store
 	options sidecar.Options
 	addr    string
-	log     logBuffer
+	log     output.Buffer
 	end     func()
 }
 
@@ -211,33 +209,4 @@ func (f *failing) CompareAndSwap(
 		return tenure.Snapshot{}, err
 	}
 	return f.Store.CompareAndSwap(ctx, election, old, record)
-}
-
-// logBuffer can be read while it is written to.
-type logBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-// Write implements [io.Writer].
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-// line returns the first line that has all the texts.
-func (b *logBuffer) line(texts ...string) (string, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for line := range strings.Lines(b.buffer.String()) {
-		found := true
-		for _, text := range texts {
-			found = found && strings.Contains(line, text)
-		}
-		if found {
-			return line, nil
-		}
-	}
-	return "", fmt.Errorf("no line of the log has %q:\n%s", texts, b.buffer.String())
 }

@@ -155,7 +155,7 @@ func TestToken(t *testing.T) {
 	if status, _ := d.get("/healthz"); status != http.StatusOK {
 		t.Errorf("got %d of what is open", status)
 	}
-	if !d.log.has("without the token", "path=/v1/elections/open/pause") {
+	if !d.log.HasLine("without the token", "path=/v1/elections/open/pause") {
 		t.Error("nothing was logged")
 	}
 }
@@ -287,7 +287,7 @@ func TestMutualTLS(t *testing.T) {
 	}
 	dial(ours.pair("ann"))
 	d.must("/v1/elections/open/pause", `{"reason": "x"}`)
-	if !d.log.has("action=pause", "certificate of CN=ann") {
+	if !d.log.HasLine("action=pause", "certificate of CN=ann") {
 		t.Error("nobody knows who asked")
 	}
 }

@@ -121,7 +121,7 @@ func TestClientThatGoesHasTheDrain(t *testing.T) {
 	if took := time.Since(start); took < drain || took > 20*time.Second {
 		t.Errorf("it took %v, want the drain, %v, and not much more", took, drain)
 	}
-	if !d.log.has("campaign over", "parting=gone") {
+	if !d.log.HasLine("campaign over", "parting=gone") {
 		t.Error("nothing was logged")
 	}
 }
@@ -210,7 +210,7 @@ func TestSilentClient(t *testing.T) {
 	if earliest := last.Until.Add(drain); elected.At.Before(earliest) {
 		t.Errorf("the next was elected at %v, but the silent one could believe until %v and then drain", elected.At, last.Until)
 	}
-	if !d.log.has("campaign over", "parting=silent") {
+	if !d.log.HasLine("campaign over", "parting=silent") {
 		t.Error("nothing was logged")
 	}
 }
@@ -260,7 +260,7 @@ func TestTransferBetweenCampaigns(t *testing.T) {
 	if elected := c.await("elected"); elected.Token != 2 {
 		t.Errorf("got %+v", elected)
 	}
-	if !d.log.has("action=transfer", "election=open", `by="ann (127.0.0.1:`, "leader=a") {
+	if !d.log.HasLine("action=transfer", "election=open", `by="ann (127.0.0.1:`, "leader=a") {
 		t.Error("nobody knows who asked")
 	}
 	_ = b.body.Close()

@@ -149,7 +149,7 @@ func TestStoreFailures(t *testing.T) {
 	if status, text := d.post("/v1/elections/open/pause", ""); status != http.StatusGatewayTimeout {
 		t.Errorf("got %d %s", status, text)
 	}
-	if !d.log.has(`action="pause refused"`) {
+	if !d.log.HasLine(`action="pause refused"`) {
 		t.Error("nothing was logged")
 	}
 }

@@ -89,7 +89,7 @@ func TestOverview(t *testing.T) {
 		asked.Token != 1 || asked.Error != "" {
 		t.Errorf("got %+v", asked)
 	}
-	if !d.log.has("action=transfer", "election=own", "to=b", `by="ann (127.0.0.1:`) {
+	if !d.log.HasLine("action=transfer", "election=own", "to=b", `by="ann (127.0.0.1:`) {
 		t.Error("the log has no audit line")
 	}
 	l.await("released", "own", func(e overviewEvent) bool { return e.Reserved == "b" && e.Leader == "" && e.Unchanged == 0 })

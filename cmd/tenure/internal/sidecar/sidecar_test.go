@@ -2,7 +2,6 @@ package sidecar
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/output"
 	"github.com/tenure-go/tenure/memory"
 )
 
@@ -30,14 +30,14 @@ type desk struct {
 	address net.Addr
 	base    string
 	client  *http.Client
-	log     *logBuffer
+	log     *output.Buffer
 	end     func() error // ends Serve and returns its result
 }
 
 // newDesk serves two elections, "own" in which the sidecar stands and "open" to campaigns, with changes to the options.
 func newDesk(t *testing.T, change func(*Options)) *desk {
 	t.Helper()
-	d := &desk{t: t, store: memory.New(), log: &logBuffer{}}
+	d := &desk{t: t, store: memory.New(), log: new(output.Buffer)}
 	options := Options{
 		Store: d.store, ID: "side", Describe: describe, Address: address(t, "127.0.0.1:0"),
 		Logger: slog.New(slog.NewTextHandler(d.log, nil)),
@@ -111,33 +111,6 @@ func describe(_, now tenure.Change) (state, reason string) {
 		return "vacant", "because"
 	}
 	return "held", "because"
-}
-
-// logBuffer can be read while it is written to.
-type logBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *logBuffer) has(texts ...string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for line := range strings.Lines(b.buffer.String()) {
-		found := true
-		for _, text := range texts {
-			found = found && strings.Contains(line, text)
-		}
-		if found {
-			return true
-		}
-	}
-	return false
 }
 
 // request makes a request of JSON; change may spoil it.
