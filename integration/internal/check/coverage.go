@@ -128,7 +128,7 @@ func enough(r *Run, _ Options) (j judgement) {
 // TrustedTerms is how many terms were certainly trusted for a while.
 func (r *Run) TrustedTerms() (n int) {
 	for _, t := range r.Terms {
-		if len(t.Spans) > 0 {
+		if len(t.Spans) > 0 && !t.resumes() {
 			n++
 		}
 	}

@@ -66,14 +66,17 @@ func risingTokens(r *Run, _ Options) (j judgement) {
 	for _, t := range r.Terms {
 		if f := first[t.Token]; f == nil {
 			first[t.Token] = t
-		} else if known := between(f, t); !f.sameSession(t) {
+		} else if t.Before == nil {
+			known := between(f, t)
 			j.add(known, r.excusedBetween(known), "token %d belonged to %s from %s and to %s from %s",
 				t.Token, f.Life, r.Time(known.From), t.Life, r.Time(known.To))
 		}
 		if len(t.Spans) == 0 {
 			continue // when it was trusted, if it was, is not known
 		}
-		trusted++
+		if !t.resumes() {
+			trusted++
+		}
 		if before != nil && t.Token < before.Token {
 			known := between(before, t)
 			j.add(known, r.excusedBetween(known), "%v, trusted from %s, came after %v, trusted from %s",

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tenure-go/tenure/integration/internal/history"
@@ -56,6 +57,19 @@ func TestOneLeader(t *testing.T) {
 			s.events[len(s.events)-1].Trust.Session = "another"
 		}, Violated, 1},
 		{"one session by itself", func(s *story) { s.trust("a", 1, 100, 201); s.trust("a", 2, 200, 300) }, Held, 0},
+		{"a command that is started again", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 200)
+			s.command(2, "a", "a.1", 1, 201, 300)
+		}, Held, 0},
+		{"two commands of a supervisor", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 202)
+			s.command(2, "a", "a.1", 1, 201, 300)
+		}, Violated, 1},
+		{"another one leads before a command is started again", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 200)
+			s.trust("b", 2, 201, 303)
+			s.command(2, "a", "a.1", 1, 302, 400)
+		}, Violated, 1},
 		{"three at once", func(s *story) {
 			s.trust("a", 1, 100, 400)
 			s.trust("b", 2, 200, 400)
@@ -158,6 +172,53 @@ func TestRisingTokens(t *testing.T) {
 			s.trust("a", 1, 100, 200)
 			s.say(201, "a", history.Event{Ended: &history.Ended{Token: 1, Session: "a-session"}})
 		}, Held, 0},
+		{"a command that is started again and again", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 200)
+			s.command(2, "a", "a.1", 1, 201, 300)
+			s.command(3, "a", "a.1", 1, 301, 400)
+		}, Held, 0},
+		{"one that is started again while it lives, and claims no more", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 200)
+			s.stall("a", 301, 302)
+			s.command(2, "a", "a.1", 1, 301, 400)
+		}, Violated, 1},
+		{"the third is started while the second lives", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 200)
+			s.command(2, "a", "a.1", 1, 201, 300)
+			s.command(3, "a", "a.1", 1, 300, 400)
+		}, Violated, 1},
+		{"one under another supervisor", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 200)
+			s.command(2, "a", "a.2", 1, 201, 300)
+		}, Violated, 1},
+		{"one of another name", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 200)
+			s.command(1, "b", "a.1", 1, 201, 300)
+		}, Violated, 1},
+		{"candidates are no commands", func(s *story) {
+			s.start(99, "a")
+			s.trustIn(1, "a", 1, 100, 200)
+			s.startAs(2, 200, "a", "exclusive")
+			s.trustIn(2, "a", 1, 201, 300)
+		}, Violated, 1},
+		{"a command after a candidate", func(s *story) {
+			s.trust("a", 1, 100, 200)
+			s.command(2, "a", "a-session", 1, 201, 300)
+		}, Violated, 1},
+		{"a candidate after a command", func(s *story) {
+			s.command(1, "a", "a-session", 1, 100, 200)
+			s.trustIn(2, "a", 1, 201, 300)
+		}, Violated, 1},
+		{"somebody else's token between", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 200)
+			s.trust("b", 1, 201, 210)
+			s.command(2, "a", "a.1", 1, 211, 300)
+		}, Violated, 1},
+		{"a command that is started again too late", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 200)
+			s.trust("b", 2, 201, 300)
+			s.command(2, "a", "a.1", 1, 301, 400)
+		}, Violated, 1},
 		{"nobody", func(*story) {}, Undecided, 0},
 
 		{"falling by a loss", func(s *story) { loss(s); s.trust("a", 2, 100, 1500); s.trust("b", 1, 5000, 6000) }, Expected, 1},
@@ -182,7 +243,46 @@ func TestLostIsLost(t *testing.T) {
 		{"a gap", func(s *story) { s.trust("a", 1, 100, 200); s.trust("a", 1, 201, 300) }, Violated, 1},
 		{"two gaps", func(s *story) { s.trust("a", 1, 100, 200); s.trust("a", 1, 201, 300); s.trust("a", 1, 400, 500) }, Violated, 2},
 		{"the next term", func(s *story) { s.trust("a", 1, 100, 200); s.trust("a", 2, 201, 300) }, Held, 0},
+		{"a gap between two lives of a command", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 200)
+			s.command(2, "a", "a.1", 1, 300, 400)
+		}, Held, 0},
+		{"a gap within its second life", func(s *story) {
+			s.command(1, "a", "a.1", 1, 100, 200)
+			s.command(2, "a", "a.1", 1, 300, 400)
+			s.sayIn(2, 500, "a", history.Event{Trust: &history.Trust{From: at(401), To: at(500), Token: 1, Session: "a.1"}})
+		}, Violated, 1},
 		{"no grade excuses it", func(s *story) { loss(s); s.trust("a", 1, 2100, 2200); s.trust("a", 1, 2300, 2400) }, Violated, 1},
 		{"nobody", func(*story) {}, Undecided, 0},
 	})
+}
+
+// A leadership that several commands lived, one after the other, is one; a finding tells them apart.
+func TestTermsOfACommandThatIsStartedAgain(t *testing.T) {
+	s := opening(60000)
+	s.say(9, "a", history.Event{Start: &history.Start{Kind: Command, Session: "a.1"}})
+	s.say(10, "a", history.Event{Elected: &history.Elected{Token: 1, Session: "a.1"}}) // it ended before it was sure
+	s.command(2, "a", "a.1", 1, 100, 200)
+	s.command(3, "a", "a.1", 1, 201, 201)
+	s.events[len(s.events)-1] = history.Event{
+		At: at(202), Process: "a", Life: 3, Elected: &history.Elected{Token: 1, Session: "a.1"},
+	}
+	s.command(4, "a", "a.1", 1, 203, 300)
+	s.trust("b", 2, 301, 400)
+	s.run().Load.Change = 1
+	result := s.check(t)
+	if got := (window{Span: result.Run.Span, life: result.Run.Lives[0]}).allowed(result.Run); got != spare+2+1 {
+		t.Errorf("%v requests are allowed, those of more or less than two changes of leader", got)
+	}
+	if got := result.Run.TrustedTerms(); got != 2 {
+		t.Errorf("%d terms, want 2", got)
+	}
+	if note := result.Row("rising-tokens").Note; note != "2 terms, tokens 1 to 2" {
+		t.Errorf("noted %q", note)
+	}
+	s.command(5, "a", "a.1", 1, 299, 301)
+	text := s.check(t).Row("one-leader").Findings[0].Text
+	if want := "a (life 4) with token 1 and a (life 5) with token 1 were both trusted for 1ms"; !strings.Contains(text, want) {
+		t.Errorf("%q does not tell %q", text, want)
+	}
 }

@@ -37,6 +37,9 @@ type Count struct {
 // Sent is the number of requests of all kinds.
 func (c Count) Sent() uint64 { return c.Loads + c.Swaps + c.Watches }
 
+// supervised reports whether it is that of a command, which a supervisor starts and ends.
+func (l *Life) supervised() bool { return l.Start != nil && l.Start.Kind == Command }
+
 // String names the life.
 func (l *Life) String() string { return fmt.Sprintf("%s (life %d)", l.Process, l.Number) }
 

@@ -75,7 +75,7 @@ func (r *Run) struck(s Span) bool {
 func (w window) allowed(r *Run) float64 {
 	changes := 0.0
 	for _, t := range r.Terms {
-		if t.Whole().From >= w.From && t.Whole().From <= w.To {
+		if t.Before == nil && t.Whole().From >= w.From && t.Whole().From <= w.To {
 			changes++
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/tenure-go/tenure/integration/internal/history"
 )
 
-// Command is the kind of a process that a supervisor starts and ends with each term.
+// Command is the kind of a process that a supervisor starts and ends with each term, and may start again within one.
 const Command = "command"
 
 // processes finds those that ended by themselves, and histories that do not make sense.
@@ -32,7 +32,7 @@ func processes(r *Run, _ Options) (j judgement) {
 func (r *Run) judgeEnd(l *Life, j *judgement) {
 	killed := slices.ContainsFunc(r.Faults, func(f *Fault) bool { return r.killed(f, l) })
 	switch {
-	case l.Process == r.Nemesis || l.Start != nil && l.Start.Kind == Command || killed:
+	case l.Process == r.Nemesis || l.supervised() || killed:
 	case l.Exit == nil:
 		j.add(Span{l.To, l.To}, false, "%v was last heard of at %s, and nobody killed it", l, r.Time(l.To))
 	case l.Exit.Code != 0:

@@ -63,6 +63,7 @@ func newRun(events []history.Event) (*Run, error) {
 	}
 	run.Stalls = b.fairStalls()
 	slices.SortStableFunc(run.Terms, func(a, b *Term) int { return byFrom(a.Whole(), b.Whole()) })
+	join(run.Terms)
 	return run, nil
 }
 

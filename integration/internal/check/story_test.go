@@ -48,6 +48,14 @@ func (s *story) trustIn(life int, process string, token uint64, from, to int) {
 	}})
 }
 
+// command is a life of a command under a supervisor: it starts when its trust begins, and its last word is its trust.
+func (s *story) command(life int, process, supervisor string, token uint64, from, to int) {
+	s.sayIn(life, from, process, history.Event{Start: &history.Start{Kind: Command, Session: supervisor}})
+	s.sayIn(life, to, process, history.Event{Trust: &history.Trust{
+		From: at(from), To: at(to), Token: token, Session: supervisor,
+	}})
+}
+
 // operate does something with a register, and returns the events so that a test can change them.
 func (s *story) operate(process string, from, to int, invoke history.Invoke, outcome string, read int64) {
 	s.operations++

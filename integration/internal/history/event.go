@@ -100,7 +100,9 @@ type Start struct {
 	Grade   string   `json:"grade,omitempty"`
 	Reasons []string `json:"reasons,omitempty"`
 	// Kind tells candidates of the library from commands under a supervisor.
-	Kind    string            `json:"kind,omitempty"`
+	Kind string `json:"kind,omitempty"`
+	// Session is one for each life of a candidate. A command has its supervisor's: if that starts it again within one
+	// term, both lives have it, one after the other.
 	Session string            `json:"session,omitempty"`
 	TTL     time.Duration     `json:"ttl"`
 	Options map[string]string `json:"options,omitempty"`

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -49,41 +47,24 @@ func runCommand(c *Config) error {
 	if err != nil {
 		return fmt.Errorf("TENURE_TOKEN: %w", err)
 	}
-	supervisor := c.Life // the command's own life is another
+	session := fmt.Sprintf("%s.%d", c.Name, c.Life) // the supervisor's; the command's own life is another
 	h, err := nextLife(c)
 	if err != nil {
 		return err
 	}
-	start := history.Start{
-		PID: os.Getpid(), Store: c.Store, Kind: "command", Session: fmt.Sprintf("%s.%d", c.Name, c.Life), TTL: c.TTL,
-		Options: map[string]string{"supervisor": strconv.Itoa(supervisor), "token": strconv.FormatUint(token, 10)},
-	}
-	return errors.Join(command(ctx, c, h, token, start), h.Close())
+	return errors.Join(command(ctx, c, h, token, session), h.Close())
 }
 
-// command is the life of a command, which ends when ctx does.
-func command(ctx context.Context, c *Config, h *history.Writer, token uint64, start history.Start) error {
-	if err := h.Write(history.Event{Start: &start}); err != nil {
+// command is the life of a command, which ends when ctx does. Its supervisor may start another one within the term once
+// this one has ended, with the same token and session.
+func command(ctx context.Context, c *Config, h *history.Writer, token uint64, session string) error {
+	start := &history.Start{PID: os.Getpid(), Store: c.Store, Kind: "command", Session: session, TTL: c.TTL}
+	if err := h.Write(history.Event{Start: start}); err != nil {
 		return err
 	}
 	r := register.NewClient(c.Register, c.Name, h)
 	defer r.Close()
-	if restarted(c, start) {
-		work(ctx, r, token, func() bool { return true })
-		return h.Write(history.Event{Exit: &history.Exit{}})
-	}
-	return errors.Join(term(ctx, h, r, token, start.Session), h.Write(history.Event{Exit: &history.Exit{}}))
-}
-
-// restarted reports whether the supervisor started the command again within one term, whose token it then has too. It
-// claims nothing then: in a history a term has one life.
-func restarted(c *Config, start history.Start) bool {
-	text, err := os.ReadFile(filepath.Join(c.Dir, fmt.Sprintf("%s.%d.jsonl", c.Name, c.Life-1)))
-	if err != nil {
-		return false // the first life
-	}
-	events, err := history.Parse(text)
-	return err == nil && len(events) > 0 && events[0].Start != nil && maps.Equal(events[0].Start.Options, start.Options)
+	return errors.Join(term(ctx, h, r, token, session), h.Write(history.Event{Exit: &history.Exit{}}))
 }
 
 // term is what a command does and claims.

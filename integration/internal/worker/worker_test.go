@@ -5,13 +5,25 @@ package worker
 import (
 	"context"
 	"errors"
+	"os"
+	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/integration/internal/check"
 	"github.com/tenure-go/tenure/integration/internal/history"
+	"github.com/tenure-go/tenure/integration/internal/register"
 	"github.com/tenure-go/tenure/memory"
 )
+
+func TestMain(m *testing.M) {
+	if Wanted() {
+		os.Exit(Main())
+	}
+	os.Exit(m.Run())
+}
 
 // A command that did not run for a moment claims nothing until it has run for a while.
 func TestVigil(t *testing.T) {
@@ -38,6 +50,59 @@ func TestVigil(t *testing.T) {
 		if run(2 * askEvery) {
 			t.Fatal("it is sure although it hardly runs")
 		}
+	}
+}
+
+// A command that is started again within a term claims to be trusted, as the one before it did.
+func TestACommandThatIsStartedAgainClaimsItsTerm(t *testing.T) {
+	dir := t.TempDir()
+	nemesis, err := history.Create(dir, "nemesis", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nemesis.Write(history.Event{Run: &history.Run{TTL: time.Second}}); err != nil {
+		t.Fatal(err)
+	}
+	registers, err := register.Serve(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer registers.Close()
+	for range 2 {
+		live(t, &Config{Command: true, Dir: dir, Name: "a", Life: 1, Register: registers.Addr()}, registers)
+	}
+	events, err := history.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := check.Check(events, check.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"one-leader", "rising-tokens", "lost-is-lost", "register", "counter"} {
+		if row := result.Row(id); row.Verdict != check.Held {
+			t.Errorf("%s: %s, %s %v", id, row.Verdict, row.Note, row.Findings)
+		}
+	}
+	terms := result.Run.Terms
+	if len(terms) != 2 || len(terms[1].Spans) != 1 || terms[1].Before != terms[0] {
+		t.Errorf("the lives had the terms %+v", terms)
+	}
+}
+
+// live is a life of the command under a supervisor that leads with token 7, until it has written something.
+func live(t *testing.T, c *Config, registers *register.Server) {
+	t.Helper()
+	_, written := registers.Last()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), c.Environment(), "TENURE_TOKEN=7")
+	cmd.Stderr = t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-written
+	if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -110,8 +175,19 @@ func TestStoresKeepWhatTheyCanDo(t *testing.T) {
 	}
 }
 
+// quiet is what is held once nothing of the tests before is ending any more.
+func quiet() holding {
+	for {
+		now := held()
+		time.Sleep(50 * time.Millisecond)
+		if held() == now {
+			return now
+		}
+	}
+}
+
 func TestWhatIsLeftBehindIsFound(t *testing.T) {
-	before := held()
+	before := quiet()
 	if err := leftBehind(before); err != nil {
 		t.Errorf("nothing is left behind: %v", err)
 	}
