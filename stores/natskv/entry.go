@@ -35,8 +35,8 @@ func (e entry) exists() bool {
 	return e.sequence != 0 && e.header.Get(operationHeader) == "" && e.header.Get(jetstream.MarkerReasonHeader) == ""
 }
 
-// snapshot returns what callers see. floor is that of the whole bucket.
-func (e entry) snapshot(floor uint64) (tenure.Snapshot, error) {
+// Snapshot returns what callers see. floor is that of the whole bucket.
+func (e entry) Snapshot(floor uint64) (tenure.Snapshot, error) {
 	if !e.exists() {
 		return tenure.Snapshot{Record: tenure.Record{Token: max(floor, e.pruned())}}, nil
 	}

@@ -68,7 +68,7 @@ func (s *Store) idle(ctx context.Context, unused time.Duration) (idle []candidat
 		if !ok || !e.exists() || info.TimeStamp.Sub(e.time) < unused {
 			continue
 		}
-		snapshot, err := e.snapshot(0)
+		snapshot, err := e.Snapshot(0)
 		damaged = errors.Join(damaged, err)
 		if err == nil && snapshot.Record.Vacant() && snapshot.Record.Pause == nil {
 			idle = append(idle, candidate{e, election, snapshot.Record.Token})

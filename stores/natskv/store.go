@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/feed"
 )
 
 var (
@@ -35,10 +35,7 @@ type Store struct {
 	preparing chan struct{} // holds a value while a call prepares the bucket
 	prepared  atomic.Bool
 
-	mu     sync.Mutex
-	feed   *feed // nil while nothing is watched
-	closed bool
-	ended  sync.WaitGroup
+	feeds *feed.Feeds[entry]
 }
 
 // New returns a store in the bucket. It makes no request: the first call that needs the bucket looks for it, makes it
@@ -66,6 +63,7 @@ func New(js jetstream.JetStream, bucket string, options ...Option) (*Store, erro
 		js: js, conn: js.Conn(), config: c, bucket: bucket, api: apiPrefix(js.Options()),
 		preparing: make(chan struct{}, 1),
 	}
+	s.feeds = newFeeds(s)
 	s.put = s.subject("")
 	if s.api != jetstream.DefaultAPIPrefix {
 		s.put = s.api + s.put // so that the other domain or account gets it
@@ -92,17 +90,7 @@ func (s *Store) subject(key string) string { return "$KV." + s.bucket + "." + ke
 // before Close returns. It closes the connection if [Open] made it. Close may be called more than once, but not from
 // within a deliver function. Stop the candidates first. The error is always nil.
 func (s *Store) Close() error {
-	s.mu.Lock()
-	f := s.feed
-	s.feed, s.closed = nil, true
-	s.mu.Unlock()
-	if f != nil {
-		f.cancel()
-	}
-	s.ended.Wait()
-	if f != nil {
-		f.sayClosed()
-	}
+	s.feeds.Close()
 	if s.owned {
 		s.conn.Close()
 	}
@@ -134,7 +122,7 @@ func snapshotOf(e entry, floor uint64, err error) (tenure.Snapshot, error) {
 	if err != nil {
 		return tenure.Snapshot{}, err
 	}
-	return e.snapshot(floor)
+	return e.Snapshot(floor)
 }
 
 // enter refuses a call that can do nothing, and has the bucket ready for one that can.
@@ -148,11 +136,8 @@ func (s *Store) enter(ctx context.Context, election string) error {
 // usable returns why no call can succeed now. A request that is made while there is no connection could be sent much
 // later, when nobody waits for it any more.
 func (s *Store) usable() error {
-	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
 	switch {
-	case closed:
+	case s.feeds.Closed():
 		return errClosed
 	case s.conn.IsClosed():
 		return errConnectionClosed
