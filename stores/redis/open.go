@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/tenure-go/tenure/internal/storeurl"
 )
 
 // Open returns the store at a URL, with a client of its own, once the server has answered:
@@ -63,7 +65,7 @@ func (l *location) connect() redis.UniversalClient {
 	}
 	if l.user.file != "" {
 		o.CredentialsProviderContext = func(context.Context) (string, string, error) {
-			password, err := readPassword(l.user.file)
+			password, err := storeurl.ReadPassword(l.user.file)
 			return l.user.name, password, err
 		}
 	}

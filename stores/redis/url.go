@@ -3,8 +3,6 @@ package redis
 import (
 	"crypto/tls"
 	"fmt"
-	"net"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,27 +54,20 @@ func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{tenure.ErrConfig}, args...)...)
 }
 
-// parse takes the URL apart by hand where package url would not take several hosts with ports, or would quote a
-// password in an error.
 func parse(rawURL string) (*location, error) {
-	scheme, rest, _ := strings.Cut(rawURL, "://")
+	scheme, authority, tail, err := storeurl.Split(rawURL)
+	if err != nil {
+		return nil, refused("%w", err)
+	}
 	kind, ok := schemes[scheme]
 	if !ok {
 		return nil, refused("want a URL that begins with redis://, redis+sentinel:// or redis+cluster://, " +
 			"or with rediss for TLS")
 	}
-	end := strings.IndexAny(rest, "/?#")
-	if end < 0 {
-		end = len(rest)
-	}
-	tail, err := url.Parse(rest[end:])
-	if err != nil || tail.Fragment != "" {
-		return nil, refused("what follows the host in the URL cannot be read: percent-encode %% # ? and spaces")
-	}
 	l := &location{kind: kind}
 	secure := strings.HasPrefix(scheme, "rediss")
 	for _, step := range []func() error{
-		func() error { return l.setAuthority(rest[:end]) },
+		func() error { return l.setAuthority(authority) },
 		func() error { return l.setPath(tail.Path) },
 		func() error { return l.setParameters(tail.RawQuery, secure) },
 	} {
@@ -88,44 +79,17 @@ func parse(rawURL string) (*location, error) {
 }
 
 func (l *location) setAuthority(authority string) error {
-	hosts := authority
-	if at := strings.LastIndex(authority, "@"); at >= 0 {
-		hosts = authority[at+1:]
-		name, password, _ := strings.Cut(authority[:at], ":")
-		var errName, errPassword error
-		l.user.name, errName = url.PathUnescape(name)
-		l.user.password, errPassword = url.PathUnescape(password)
-		if errName != nil || errPassword != nil {
-			return refused("the user or the password in the URL has a bad percent-encoding")
-		}
+	who, hosts, err := storeurl.Authority(authority, defaultPorts[l.kind])
+	if err != nil {
+		return refused("%w", err)
 	}
-	for _, host := range strings.Split(hosts, ",") {
-		addr, err := l.address(host)
-		if err != nil {
-			return err
-		}
-		l.hosts = append(l.hosts, addr)
-	}
+	l.hosts = hosts
+	l.user.name = who.Username()
+	l.user.password, _ = who.Password()
 	if l.kind == serverKind && len(l.hosts) > 1 {
 		return refused("%d servers: want one, or redis+sentinel:// or redis+cluster://", len(l.hosts))
 	}
 	return nil
-}
-
-func (l *location) address(text string) (string, error) {
-	host, port, err := net.SplitHostPort(text)
-	if err != nil {
-		host, port = text, defaultPorts[l.kind]
-		if inner, ok := strings.CutPrefix(text, "["); ok {
-			host = strings.TrimSuffix(inner, "]")
-		} else if strings.Contains(text, ":") {
-			host = ""
-		}
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil || host == "" || strings.ContainsAny(host, "[]%@ ") {
-		return "", refused("cannot read a server in the URL: want HOST or HOST:PORT, and IPv6 addresses in brackets")
-	}
-	return net.JoinHostPort(host, port), nil
 }
 
 // setPath reads /DATABASE, with the name of the master before it for Sentinels.
