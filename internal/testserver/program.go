@@ -101,7 +101,7 @@ func (p program) cached() []string {
 	}
 	dir := filepath.Join(cache, "servers", strings.ReplaceAll(p.what, "/", "_"))
 	switch p.from {
-	case "go":
+	case "go", "mod":
 		return []string{filepath.Join(dir, p.name)}
 	case "npm":
 		return []string{filepath.Join(dir, "node_modules", ".bin", p.name)}
