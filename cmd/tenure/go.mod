@@ -9,13 +9,14 @@ require (
 	github.com/spf13/pflag v1.0.9
 	github.com/tenure-go/tenure v0.0.0
 	github.com/tenure-go/tenure/stores/azblob v0.0.0
+	github.com/tenure-go/tenure/stores/etcd v0.0.0
 	github.com/tenure-go/tenure/stores/memcached v0.0.0
 	github.com/tenure-go/tenure/stores/natskv v0.0.0
 	github.com/tenure-go/tenure/stores/postgres v0.0.0
 	github.com/tenure-go/tenure/stores/redis v0.0.0
 	github.com/tenure-go/tenure/stores/s3 v0.0.0
 	golang.org/x/sys v0.49.0
-	golang.org/x/term v0.46.0
+	golang.org/x/term v0.47.0
 	modernc.org/sqlite v1.61.1
 )
 
@@ -46,10 +47,14 @@ require (
 	github.com/aws/smithy-go v1.28.7 // indirect
 	github.com/bradfitz/gomemcache v0.0.0-20260422231931-4d751bb6e37c // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/coreos/go-semver v0.3.1 // indirect
+	github.com/coreos/go-systemd/v22 v22.7.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
+	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/google/pprof v0.0.0-20260115054156-294ebfa9ad83 // indirect
 	github.com/google/uuid v1.6.0 // indirect
+	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
@@ -64,11 +69,20 @@ require (
 	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/pkg/browser v0.0.0-20240102092130-5ac0b6a4141c // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	go.etcd.io/etcd/api/v3 v3.7.3 // indirect
+	go.etcd.io/etcd/client/pkg/v3 v3.7.3 // indirect
+	go.etcd.io/etcd/client/v3 v3.7.3 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
-	golang.org/x/crypto v0.57.0 // indirect
-	golang.org/x/net v0.58.0 // indirect
+	go.uber.org/multierr v1.11.0 // indirect
+	go.uber.org/zap v1.27.1 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
+	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
-	golang.org/x/text v0.42.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	google.golang.org/genproto/googleapis/api v0.0.0-20260803160001-6ac0973c030d // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260803160001-6ac0973c030d // indirect
+	google.golang.org/grpc v1.83.2 // indirect
+	google.golang.org/protobuf v1.36.11 // indirect
 	modernc.org/libc v1.79.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
@@ -77,6 +91,7 @@ require (
 replace (
 	github.com/tenure-go/tenure => ../..
 	github.com/tenure-go/tenure/stores/azblob => ../../stores/azblob
+	github.com/tenure-go/tenure/stores/etcd => ../../stores/etcd
 	github.com/tenure-go/tenure/stores/memcached => ../../stores/memcached
 	github.com/tenure-go/tenure/stores/natskv => ../../stores/natskv
 	github.com/tenure-go/tenure/stores/postgres => ../../stores/postgres

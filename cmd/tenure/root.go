@@ -51,6 +51,7 @@ It runs a command on one machine at a time, shows who leads, and asks leaders to
   mysql://host/name       a table of a MySQL or MariaDB database
   sqlite:///path          a table of an SQLite database, for the processes of one host
   nats://host/bucket      a key-value bucket of NATS JetStream
+  etcd://host,host        an etcd cluster
   redis://host            a Redis or Valkey server, Sentinels or a Cluster
   memcached://host        a memcached server, which may forget
   s3://bucket             a bucket of Amazon S3 or a compatible server

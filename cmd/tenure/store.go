@@ -23,8 +23,8 @@ type scheme struct {
 
 // schemes are all kinds of stores that the command knows. A new one is added here, and has a file of its own.
 var schemes = []scheme{
-	fileScheme, memoryScheme, postgresScheme, mysqlScheme, sqliteScheme, natsScheme, redisScheme, memcachedScheme,
-	s3Scheme, azblobScheme,
+	fileScheme, memoryScheme, postgresScheme, mysqlScheme, sqliteScheme, natsScheme, etcdScheme, redisScheme,
+	memcachedScheme, s3Scheme, azblobScheme,
 }
 
 // openStore opens the store that a URL names; empty for the default one. Whoever opens a store closes it.

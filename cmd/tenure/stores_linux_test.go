@@ -23,6 +23,7 @@ var servers = map[string]func(t *testing.T) string{
 	},
 	"sqlite":    func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "elections.db") },
 	"nats":      func(t *testing.T) string { return "nats://" + testserver.StartNATS(t).Addr + "/elections" },
+	"etcd":      func(t *testing.T) string { return "etcd://" + testserver.StartEtcd(t).Addr },
 	"redis":     func(t *testing.T) string { return "redis://" + testserver.StartRedis(t).Addr },
 	"memcached": func(t *testing.T) string { return "memcached://" + testserver.StartMemcached(t).Addr },
 	"azblob": func(t *testing.T) string {

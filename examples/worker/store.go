@@ -14,6 +14,7 @@ import (
 	"github.com/tenure-go/tenure/file"
 	"github.com/tenure-go/tenure/sqlstore"
 	"github.com/tenure-go/tenure/stores/azblob"
+	"github.com/tenure-go/tenure/stores/etcd"
 	"github.com/tenure-go/tenure/stores/memcached"
 	"github.com/tenure-go/tenure/stores/natskv"
 	"github.com/tenure-go/tenure/stores/postgres"
@@ -39,6 +40,8 @@ func open(ctx context.Context, address string) (store, error) {
 		return sqlstore.Open(ctx, address)
 	case "nats", "tls":
 		return natskv.Open(ctx, address)
+	case "etcd", "etcds":
+		return etcd.Open(ctx, address)
 	case "redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster":
 		return redis.Open(ctx, address)
 	case "memcached":

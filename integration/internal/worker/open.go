@@ -19,6 +19,7 @@ import (
 	"github.com/tenure-go/tenure/file"
 	"github.com/tenure-go/tenure/sqlstore"
 	"github.com/tenure-go/tenure/stores/azblob"
+	"github.com/tenure-go/tenure/stores/etcd"
 	"github.com/tenure-go/tenure/stores/memcached"
 	"github.com/tenure-go/tenure/stores/natskv"
 	"github.com/tenure-go/tenure/stores/postgres"
@@ -91,6 +92,8 @@ func openOther(ctx context.Context, scheme, address string) (Store, error) {
 		return sqlstore.Open(ctx, address)
 	case "nats":
 		return natskv.Open(ctx, address)
+	case "etcd":
+		return etcd.Open(ctx, address)
 	case "redis", "redis+sentinel":
 		return redis.Open(ctx, address)
 	case "s3":

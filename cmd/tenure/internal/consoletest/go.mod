@@ -18,6 +18,7 @@ replace (
 	github.com/tenure-go/tenure => ../../../..
 	github.com/tenure-go/tenure/cmd/tenure => ../..
 	github.com/tenure-go/tenure/stores/azblob => ../../../../stores/azblob
+	github.com/tenure-go/tenure/stores/etcd => ../../../../stores/etcd
 	github.com/tenure-go/tenure/stores/memcached => ../../../../stores/memcached
 	github.com/tenure-go/tenure/stores/natskv => ../../../../stores/natskv
 	github.com/tenure-go/tenure/stores/postgres => ../../../../stores/postgres

@@ -1,0 +1,104 @@
+package etcd
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+// Story 26: candidates that stand send nothing while the watch delivers. The server counts.
+func TestFollowersAreSilent(t *testing.T) {
+	server := testserver.StartEtcd(t)
+	f := fleet.New(t)
+	defer f.Check()
+	// A long interval keeps a busy machine from being taken for a silent server.
+	const rest = "/fleet?ping=1m"
+	often := tenure.WithRenewInterval(fleet.TTL / 12)
+	leader := openStore(t, server.Addr, rest)
+	stop := f.Stand(leader, "leader", tenure.WithTTL(fleet.TTL), often)
+	defer stop()
+	term := f.Next()
+	for i := range 9 {
+		f.Stand(openStore(t, server.Addr, rest), fmt.Sprint("follower-", i), tenure.WithTTL(fleet.TTL), often)
+	}
+	f.Known(term)
+	observer := openStore(t, server.Addr, rest)
+	renewals := func() int64 { return int64(storetest.Load(t, observer, fleet.Election).Record.Renewals) }
+	begun := renewals()
+	storetest.Eventually(t, "all have settled", func() bool { time.Sleep(50 * time.Millisecond); return renewals() >= begun+3 })
+	begun = renewals()
+	before := server.Received()
+	f.Renewed(term, 12)
+	sent := server.Received() - before
+	written := renewals() - begun + 2 // the count may have begun and ended in between two renewals
+	if sent > written {
+		t.Errorf("10 candidates have sent %d messages while the leader renewed %d times", sent, written)
+	}
+	t.Logf("10 candidates have sent %d messages while the leader renewed %d times", sent, written-2)
+}
+
+// A herd: when the leader of 300 candidates resigns, the server gets one release, one bid that it accepts, and of each
+// of the others at most one that it rejects.
+func TestHerd(t *testing.T) {
+	t.Run("one member", func(t *testing.T) { herd(t, testserver.StartEtcd(t)) })
+	t.Run("three members", func(t *testing.T) { herd(t, testserver.StartEtcdCluster(t, 3)...) })
+}
+
+func herd(t *testing.T, members ...*testserver.Etcd) {
+	const candidates, connections, changes = 300, 20, 3
+	f := fleet.New(t)
+	defer f.Check()
+	var stores []*Store
+	for range connections {
+		stores = append(stores, openStore(t, all(members), "?ping=10m"))
+	}
+	stops := make(map[string]func())
+	for i := range candidates {
+		id := fmt.Sprint("node-", i)
+		// Nothing is renewed within the test, so that all writes are those of changes.
+		stops[id] = f.Stand(stores[i%connections], id, tenure.WithTTL(time.Hour))
+	}
+	leader := f.Next()
+	f.Known(leader)
+	settle := func() (revision, written int64) {
+		var last int64 = -1
+		storetest.Eventually(t, "no more is tried", func() bool {
+			before := last
+			last = 0
+			for _, m := range members {
+				last += m.Received()
+			}
+			if before != last {
+				time.Sleep(200 * time.Millisecond) // nobody tells when a herd has calmed down
+			}
+			return before == last
+		})
+		_, revision, err := stores[0].all(t.Context(), stores[0].names.prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return revision, members[0].Proposed()
+	}
+	revision, tried := settle()
+	for n := range changes {
+		stops[leader.Leader]()
+		leader = f.Next()
+		f.Known(leader)
+		revisionNow, triedNow := settle()
+		accepted, all := revisionNow-revision, triedNow-tried
+		if accepted != 2 {
+			t.Errorf("change %d: %d writes were accepted, want the release and one bid", n, accepted)
+		}
+		if rejected := all - accepted; rejected < 0 || rejected > candidates-2-int64(n) {
+			t.Errorf("change %d: %d writes were rejected, more than one for each of the others", n, rejected)
+		} else {
+			t.Logf("change %d: 2 writes were accepted, %d rejected", n, rejected)
+		}
+		revision, tried = revisionNow, triedNow
+	}
+}
