@@ -84,7 +84,7 @@ var Bugs = []Bug{
 	{
 		Text: "PostgreSQL shows a commit that gave up waiting for its synchronous standby. A leader took such a renewal of " +
 			"its own for made: when the standby was promoted without it, another one led beside it",
-		FoundBy: "the first chaos runs with a primary that is cut off from its standby: tokens were used twice",
+		FoundBy: "the test of a bed whose primary is cut off from its standby; runs on it then met tokens used twice",
 		Module:  "stores/postgres", File: "store.go",
 		Old: "err == nil && s.doubts.About(election, false) {", New: "err == nil && false {",
 		Package: ".", Test: "TestOwnWriteIsBelievedOnlyIfTheStandbyHasIt",
