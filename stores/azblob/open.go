@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
@@ -49,49 +53,71 @@ func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error)
 }
 
 func (l location) open(options []Option) (*Store, error) {
-	client, err := l.client()
+	owned := &http.Client{Transport: transport()}
+	client, err := l.client(azcore.ClientOptions{Transport: owned})
 	if err != nil {
 		return nil, err
 	}
-	return New(client, options...)
+	s, err := New(client, options...)
+	if err != nil {
+		return nil, err
+	}
+	s.owned = owned
+	return s, nil
+}
+
+// transport is like that of the SDK, which all clients of a process share, so that nobody can close what one store has
+// left idle in it.
+func transport() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:     true,
+		HTTP2:                 &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second},
+		MaxIdleConnsPerHost:   10,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	}
 }
 
 // client uses the first credentials that there are.
-func (l location) client() (*container.Client, error) {
+func (l location) client(with azcore.ClientOptions) (*container.Client, error) {
+	options := &container.ClientOptions{ClientOptions: with}
 	at := l.url()
 	connection, key, sas := os.Getenv("AZURE_STORAGE_CONNECTION_STRING"), os.Getenv("AZURE_STORAGE_KEY"), l.sas
 	switch {
 	case sas != "":
 	case connection != "":
-		return l.connect(connection)
+		return l.connect(connection, options)
 	case key != "":
 		shared, err := blob.NewSharedKeyCredential(l.account, key)
 		if err != nil {
 			return nil, fmt.Errorf("%w: AZURE_STORAGE_KEY is not in base64", tenure.ErrConfig)
 		}
-		return container.NewClientWithSharedKeyCredential(at, shared, nil)
+		return container.NewClientWithSharedKeyCredential(at, shared, options)
 	default:
 		sas = os.Getenv("AZURE_STORAGE_SAS_TOKEN")
 	}
 	if sas != "" {
-		return container.NewClientWithNoCredential(at+"?"+strings.TrimPrefix(sas, "?"), nil)
+		return container.NewClientWithNoCredential(at+"?"+strings.TrimPrefix(sas, "?"), options)
 	}
-	chain, err := azidentity.NewDefaultAzureCredential(nil)
+	chain, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{ClientOptions: with})
 	if err != nil {
 		return nil, err
 	}
-	return container.NewClient(at, chain, nil)
+	return container.NewClient(at, chain, options)
 }
 
 // connect refuses a connection string of another account: two processes would each use their own.
-func (l location) connect(connection string) (*container.Client, error) {
+func (l location) connect(connection string, options *container.ClientOptions) (*container.Client, error) {
 	for field := range strings.SplitSeq(connection, ";") {
 		if name, ok := strings.CutPrefix(field, "AccountName="); ok && name != l.account {
 			return nil, fmt.Errorf("%w: AZURE_STORAGE_CONNECTION_STRING is for the account %q, the URL for %q",
 				tenure.ErrConfig, name, l.account)
 		}
 	}
-	client, err := container.NewClientFromConnectionString(connection, l.container, nil)
+	client, err := container.NewClientFromConnectionString(connection, l.container, options)
 	if err != nil {
 		return nil, fmt.Errorf("%w: AZURE_STORAGE_CONNECTION_STRING has another form", tenure.ErrConfig)
 	}

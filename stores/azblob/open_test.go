@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/httpproxy"
+	"github.com/tenure-go/tenure/internal/objectstore/objecttest"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
@@ -71,6 +72,19 @@ func TestOpen(t *testing.T) {
 	if _, err := client(t, server, server.Addr).NewBlobClient("a/b/elections/e.json").GetProperties(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
+}
+
+// The SDK's transport is that of the whole process, and closed by nobody.
+func TestCloseLeavesNoConnection(t *testing.T) {
+	server := testserver.StartAzurite(t)
+	setOnly(t, "AZURE_STORAGE_KEY", server.Key)
+	proxy := objecttest.Patient(t, server.Addr)
+	s, err := Open(t.Context(), "azblob://"+server.Account+"/elections?create=true&endpoint="+
+		url.QueryEscape(server.Endpoint(proxy.Addr())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	objecttest.ConnectionsClosed(t, s, proxy)
 }
 
 func TestOpenWithWrongCredentials(t *testing.T) {

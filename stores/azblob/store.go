@@ -3,6 +3,7 @@ package azblob
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
@@ -14,7 +15,8 @@ import (
 type Store struct {
 	container *blobs
 	objects   *objectstore.Store
-	leases    *leases // nil without WithBlobLease
+	leases    *leases      // nil without WithBlobLease
+	owned     *http.Client // nil if the client is the user's
 }
 
 // New returns a store over the user's client, which stays theirs. Its credentials and its transport are used as they
@@ -38,10 +40,13 @@ func New(client *container.Client, options ...Option) (*Store, error) {
 	return s, nil
 }
 
-// Close ends the store: every later call fails with [tenure.ErrPermanent]. It sends nothing. Close may be called more
-// than once. The error is always nil.
+// Close ends the store: every later call fails with [tenure.ErrPermanent]. It sends nothing. It closes the idle
+// connections of a client that [Open] made, and leaves a user's client as it is. Close may be called more than once.
+// The error is always nil.
 func (s *Store) Close() error {
-	s.objects.Close()
+	if s.objects.Close() && s.owned != nil {
+		s.owned.CloseIdleConnections()
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -49,11 +50,9 @@ func (l location) open(ctx context.Context, options []Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	var client *http.Client
-	if buildable, ok := loaded.HTTPClient.(*awshttp.BuildableClient); ok {
-		if client, ok = buildable.Freeze().(*http.Client); ok { // whose idle connections can be closed
-			loaded.HTTPClient = client
-		}
+	client := ours(loaded.HTTPClient)
+	if client != nil {
+		loaded.HTTPClient = client
 	}
 	if loaded.Region == "" && l.endpoint == "" {
 		return nil, fmt.Errorf("%w: no region is known: add ?region=REGION to the URL, or set AWS_REGION", tenure.ErrConfig)
@@ -64,6 +63,20 @@ func (l location) open(ctx context.Context, options []Option) (*Store, error) {
 	}
 	s.owned = client
 	return s, nil
+}
+
+// ours returns the SDK's client with a transport whose idle connections can be closed: its own hides that. It is nil if
+// the client is another one.
+func ours(client aws.HTTPClient) *http.Client {
+	buildable, ok := client.(*awshttp.BuildableClient)
+	if !ok {
+		return nil
+	}
+	c := &http.Client{Transport: buildable.GetTransport(), Timeout: buildable.GetTimeout()}
+	if frozen, ok := buildable.Freeze().(*http.Client); ok {
+		c.CheckRedirect = frozen.CheckRedirect
+	}
+	return c
 }
 
 func (l location) configure(o *s3.Options) {
