@@ -62,7 +62,9 @@ func address(text, defaultPort string) (string, error) {
 	if err != nil {
 		host, port = text, defaultPort
 		if inner, ok := strings.CutPrefix(text, "["); ok {
-			host = strings.TrimSuffix(inner, "]")
+			if host, ok = strings.CutSuffix(inner, "]"); !ok {
+				host = ""
+			}
 		} else if strings.Contains(text, ":") {
 			host = ""
 		}

@@ -78,6 +78,25 @@ func (e *Etcd) Forget() {
 	}
 }
 
+// Backup keeps the files of a stopped member. What it returns puts them back, when it is stopped again.
+func (e *Etcd) Backup() (restore func()) {
+	e.tb.Helper()
+	backup := filepath.Join(Dir(e.tb), "backup")
+	e.copyFiles(backup, e.data)
+	return func() {
+		e.tb.Helper()
+		e.Forget()
+		e.copyFiles(e.data, backup)
+	}
+}
+
+func (e *Etcd) copyFiles(to, from string) {
+	e.tb.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		e.tb.Fatalf("copy the files of %s: %v", e.Name, err)
+	}
+}
+
 // Received returns how many messages the member has had from clients since it started: requests, and what they sent on
 // streams.
 func (e *Etcd) Received() int64 {

@@ -16,9 +16,9 @@
 //
 // A write is one transaction, which etcd carries out only if the record's key still has the revision that the writer
 // knows, so that of any number of candidates one wins. It is acknowledged when a majority of the members have synced
-// it. The version is the key's modification revision: one number counts all writes of the cluster, so that none recurs, not
-// after a deletion either. No lease of etcd is involved, and its clocks are not asked: who may lead is told by the
-// record and by the candidates' own clocks.
+// it. The version is the key's modification revision: one number counts all writes of the cluster, so that none
+// recurs, not after a deletion either. No lease of etcd is involved, and its clocks are not asked: who may lead is told
+// by the record and by the candidates' own clocks.
 //
 // Reads are linearizable, that is confirmed by a majority. Requests ask for a member that knows a leader, so that one
 // that was cut off from the others refuses at once. Pruning deletes a record and raises the floor above which new

@@ -1,7 +1,6 @@
 package etcd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -38,21 +37,28 @@ func clients(t *testing.T, addr string) map[string]*Store {
 func TestLostReplyIsUnknown(t *testing.T) {
 	server := testserver.StartEtcd(t)
 	proxy := tcpproxy.Start(t, server.Addr)
+	other := openStore(t, server.Addr, "")
 	for name, s := range clients(t, proxy.Addr()) {
 		t.Run(name, func(t *testing.T) {
 			first := storetest.Swap(t, s, name, "", storetest.Held(1, "a"))
-			next := storetest.Held(1, "lost-reply")
+			next := storetest.Held(1, "a")
 			next.Renewals = 1
-			lost := proxy.LoseReply(func(request []byte) bool { return bytes.Contains(request, []byte("lost-reply")) })
-			_, err := s.CompareAndSwap(t.Context(), name, first.Version, next)
-			<-lost
-			storetest.Want(t, storetest.Unknown, err)
-			storetest.Eventually(t, "the store is connected again", func() bool {
-				got, err := s.Load(t.Context(), name)
-				return err == nil && got.Record.Renewals == 1
+			proxy.HoldReplies()
+			outcome := make(chan error, 1)
+			go func() {
+				_, err := s.CompareAndSwap(t.Context(), name, first.Version, next)
+				outcome <- err
+			}()
+			storetest.Eventually(t, "the write is stored", func() bool {
+				return storetest.Load(t, other, name).Record.Renewals == 1
 			})
-			_, err = s.CompareAndSwap(t.Context(), name, first.Version, next)
-			storetest.Want(t, storetest.Conflict, err)
+			proxy.Cut()
+			proxy.Release()
+			storetest.Want(t, storetest.Unknown, <-outcome)
+			storetest.Eventually(t, "the same write again is a conflict", func() bool {
+				_, err := s.CompareAndSwap(t.Context(), name, first.Version, next)
+				return storetest.OutcomeOf(err) == storetest.Conflict
+			})
 		})
 	}
 }

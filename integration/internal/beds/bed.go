@@ -79,7 +79,7 @@ func Find(name string) (Bed, error) {
 func All() []Bed {
 	return []Bed{
 		File(), SQLite(), Postgres(), PostgresAdvisory(), PostgresStandby(), PostgresReplica(), MariaDB(), NATS(),
-		NATSCluster(), Redis(), RedisSentinel(), S3(), AzureBlob(), Memcached(),
+		NATSCluster(), EtcdCluster(), Redis(), RedisSentinel(), S3(), AzureBlob(), Memcached(),
 	}
 }
 
