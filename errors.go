@@ -18,6 +18,10 @@ var (
 	ErrPermanent = errors.New("tenure: permanent failure of the store")
 )
 
+// ErrNoStore: a store that was to be opened as it is, and not to be made, is not there: its directory, file, tables or
+// bucket are missing. Stores return it from the functions that open them, together with [ErrPermanent].
+var ErrNoStore = errors.New("tenure: there is no such store")
+
 // Errors that a [Candidate] or a function of this package returns.
 var (
 	// ErrConfig: the options contradict each other or cannot be safe. The message says which, with the values.

@@ -20,6 +20,7 @@ func (o option) apply(c *config) { o(c) }
 // config is what the options fill in. Its functions are replaced in tests alone.
 type config struct {
 	mode       fs.FileMode
+	existing   bool
 	after      func(step)
 	fileSystem func(path string) (fileSystem, error)
 	boot       func() string
@@ -32,6 +33,10 @@ type config struct {
 // For the members of a group, make the directory first, with the group's set-ID bit so that all that is made in it
 // belongs to the group (install -d -g GROUP -m 2770 DIR), and give every process the option WithMode(0o660).
 func WithMode(mode fs.FileMode) Option { return option(func(c *config) { c.mode = mode }) }
+
+// WithExistingDirectory has [Open] make no store: where none is, it fails with [tenure.ErrNoStore]. It is for programs
+// that only look, which a mistyped path must not leave with an empty store. Default: Open makes the store.
+func WithExistingDirectory() Option { return option(func(c *config) { c.existing = true }) }
 
 func newConfig(options []Option) (*config, error) {
 	c := &config{mode: defaultMode, fileSystem: fileSystemOf, boot: bootID}

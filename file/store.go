@@ -37,11 +37,13 @@ type Store struct {
 	closed        atomic.Bool
 }
 
-// Open returns the store in dir, which it makes, with its parents, if it does not exist. It removes what killed
-// processes left. A store to whose directory the process may not write can be read.
+// Open returns the store in dir, which it makes, with its parents, if it does not exist, unless
+// [WithExistingDirectory] forbids it. It removes what killed processes left. A store to whose directory the process may
+// not write can be read.
 //
 // The error wraps [tenure.ErrPermanent] if dir is on a network file system, or on one whose locks do not work, is
-// damaged, or may not be read; [tenure.ErrConfig] if an option is out of bounds.
+// damaged, or may not be read; [tenure.ErrNoStore] if there is none and it is not to be made; [tenure.ErrConfig] if an
+// option is out of bounds.
 func Open(dir string, options ...Option) (*Store, error) {
 	c, err := newConfig(options)
 	if err != nil {
@@ -75,6 +77,9 @@ func newStore(dir string, c *config) (*Store, error) {
 func (s *Store) prepare() error {
 	if err := supported(); err != nil {
 		return tenure.Permanent(err)
+	}
+	if s.config.existing && !exists(s.layout.storeFile()) {
+		return tenure.Permanent(fmt.Errorf("%w: it has no %s", tenure.ErrNoStore, storeFile))
 	}
 	if err := s.checkFileSystem(); err != nil {
 		return err

@@ -499,3 +499,27 @@ func TestGoroutinesSwapOneElection(t *testing.T) {
 		t.Errorf("counted to %s, want %s", got, want)
 	}
 }
+
+// Who only looks leaves nothing behind, neither where nothing is nor in a directory of something else.
+func TestExistingDirectoryIsNotMade(t *testing.T) {
+	foreign := t.TempDir()
+	for _, dir := range []string{filepath.Join(foreign, "nowhere"), foreign} {
+		_, err := Open(dir, WithExistingDirectory())
+		if !errors.Is(err, tenure.ErrNoStore) || !errors.Is(err, tenure.ErrPermanent) {
+			t.Errorf("%s: %v, want ErrNoStore", dir, err)
+		}
+	}
+	if left, err := os.ReadDir(foreign); len(left) > 0 || err != nil {
+		t.Errorf("there is %v, %v", left, err)
+	}
+	dir := newDir(t)
+	mustSwap(t, openStore(t, dir), "e", "", leader(7, "s"))
+	s, err := Open(dir, WithExistingDirectory())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := load(t, s, "e").Record.Token; got != 7 {
+		t.Errorf("the token is %d", got)
+	}
+}

@@ -60,8 +60,9 @@ func discard(conn *sql.Conn) {
 
 // unsent says what it means that there was no connection for a call.
 func (s *Store) unsent(err error) error {
-	err = fmt.Errorf("no connection to the database: %w", err)
-	if o := s.dialect.Classify(err); o == Permanent {
+	outcome := s.dialect.Classify(err)
+	err = fmt.Errorf("%w: %w", errUnsent, err)
+	if outcome == Permanent {
 		return tenure.Permanent(err)
 	}
 	return tenure.NotApplied(err, 0)

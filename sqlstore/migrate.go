@@ -49,23 +49,41 @@ func MigrationOf(rawURL string) (string, error) {
 // With [WithExistingTables] it changes nothing and returns an error that wraps [tenure.ErrPermanent] if the tables are
 // missing or older. Tables of a newer layout than this version knows are such an error in any case.
 func (s *Store) Migrate(ctx context.Context) error {
+	if err := s.migrate(ctx, true); err != nil {
+		return fmt.Errorf("sqlstore: migrating: %w", err)
+	}
+	return nil
+}
+
+// migrate makes the tables if there are none, and if upgrade brings older ones up to date.
+func (s *Store) migrate(ctx context.Context, upgrade bool) error {
 	layout, err := s.layout(ctx)
 	switch {
-	case err != nil:
-		return fmt.Errorf("sqlstore: migrating: %w", err)
-	case layout == currentLayout:
-		return nil
-	case layout > currentLayout || s.config.existing:
-		return fmt.Errorf("sqlstore: migrating: %w", s.wrongLayout(layout))
+	case errors.Is(err, tenure.ErrPermanent) && !errors.Is(err, errUnsent):
+		// MySQL does not tell a user without rights whether there is a table.
+		return fmt.Errorf("the tables cannot be used (%w): %s", err, asAdministrator)
+	case err != nil || layout == currentLayout:
+		return err
+	}
+	if layout > currentLayout || !mayMigrate(layout, s.config.existing, upgrade) {
+		return s.wrongLayout(layout)
 	}
 	for _, step := range s.statements.migrations[layout:] {
 		for _, statement := range step {
-			if err := s.insist(ctx, statement); err != nil {
-				return fmt.Errorf("sqlstore: migrating: %w", err)
+			if err := s.insist(ctx, statement); errors.Is(err, tenure.ErrPermanent) {
+				return fmt.Errorf("the tables are missing or older, and could not be made (%w): %s", err, asAdministrator)
+			} else if err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// mayMigrate reports whether tables of a layout, 0 for none, may be made, or brought to the next layout: not unasked,
+// since programs that know the older one alone may be at work.
+func mayMigrate(layout int, existing, upgrade bool) bool {
+	return !existing && (layout == 0 || upgrade)
 }
 
 // layout returns the version of the tables, 0 if there are none.
@@ -88,7 +106,7 @@ func (s *Store) wrongLayout(layout int) error {
 		return tenure.Permanent(fmt.Errorf("the tables of %s have layout %d, this version knows %d: upgrade tenure",
 			s.config.table, layout, currentLayout))
 	case layout == 0:
-		return tenure.Permanent(fmt.Errorf("%w: %s", errNoTable, s.advice()))
+		return tenure.Permanent(fmt.Errorf("%w: %w: %s", tenure.ErrNoStore, errNoTable, s.advice()))
 	}
 	return tenure.Permanent(fmt.Errorf("the tables of %s have layout %d, this version needs %d: %s",
 		s.config.table, layout, currentLayout, s.advice()))
@@ -97,10 +115,14 @@ func (s *Store) wrongLayout(layout int) error {
 // advice says how the tables come about.
 func (s *Store) advice() string {
 	if s.config.existing {
-		return "have an administrator run the statements of MigrationSQL"
+		return asAdministrator
 	}
-	return "call Migrate, or have an administrator run the statements of MigrationSQL"
+	return "call Migrate, or " + asAdministrator
 }
+
+// asAdministrator says who can make the tables where the program may not.
+const asAdministrator = "have somebody who may create tables run \"tenure migrate\", or the SQL of MigrationSQL " +
+	"(\"tenure migrate --print\"), and grant their use as the store's README says"
 
 // insist runs a statement until it has been carried out, or nothing will help.
 func (s *Store) insist(ctx context.Context, statement string) error {

@@ -18,23 +18,28 @@ type source struct {
 	dsn     string // what the driver wants to be told; it may hold a password, so that no error may quote it
 	dialect Dialect
 	options []Option
+	migrate bool // older tables are brought up to date
+	// check, unless nil, looks before the driver does whether there can be a database, or if existing whether there is.
+	check func(existing bool) error
 }
 
-// Open opens the store that a URL names, creates its tables if they are missing, and closes the database with the
-// store. The program links the driver, by importing it for its side effect:
+// Open opens the store that a URL names, creates its tables if there are none, and closes the database with the store.
+// Tables of an older version it leaves alone, and refuses: other processes may still need them as they are. The program
+// links the driver, by importing it for its side effect:
 //
 //	mysql://user:password@host:3306/database    github.com/go-sql-driver/mysql
 //	sqlite:///absolute/path.db                  modernc.org/sqlite
 //	sqlite:relative/path.db
 //
-// Parameters of both: table, as [WithTable]; create=false, as [WithExistingTables]. Of MySQL: tls, as the driver has it
-// (true, false, skip-verify, preferred); socket, the path of a Unix socket instead of host and port. Options come on
-// top of the parameters.
+// Parameters of both: table, as [WithTable]; create=false, as [WithExistingTables]; migrate=true, to call
+// [Store.Migrate], which brings older tables up to date. Of MySQL: tls, as the driver has it (true, false, skip-verify,
+// preferred); socket, the path of a Unix socket instead of host and port. Options come on top of the parameters.
 //
 // For PostgreSQL there is a richer store, in the module stores/postgres; this one works with PostgreSQL by [New].
 //
-// The error wraps [tenure.ErrConfig] if the URL or an option is wrong or the driver is not linked. It never quotes the
-// password.
+// The error wraps [tenure.ErrConfig] if the URL or an option is wrong or the driver is not linked, [tenure.ErrNoStore]
+// if the tables are missing and are not to be created, and [tenure.ErrPermanent] if they are older, or may not be
+// created. It never quotes the password.
 func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error) {
 	from, err := parseURL(rawURL)
 	if err != nil {
@@ -51,13 +56,28 @@ func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error)
 	s, err := New(db, from.dialect, append(from.options, options...)...)
 	if err == nil {
 		s.owned = true
-		err = s.Migrate(ctx)
+		err = s.prepare(ctx, from)
 	}
 	if err != nil {
 		_ = db.Close() // the first error says more
 		return nil, err
 	}
 	return s, nil
+}
+
+// prepare makes sure that the tables are there, as far as the URL and the options allow.
+func (s *Store) prepare(ctx context.Context, from source) error {
+	var err error
+	if from.check != nil {
+		err = from.check(s.config.existing)
+	}
+	if err == nil {
+		err = s.migrate(ctx, from.migrate)
+	}
+	if err != nil {
+		return fmt.Errorf("sqlstore: opening: %w", err)
+	}
+	return nil
 }
 
 var driverPackages = map[string]string{"mysql": "github.com/go-sql-driver/mysql", "sqlite": "modernc.org/sqlite"}
@@ -103,18 +123,33 @@ func parametersOf(u *url.URL, known ...string) (parameters, error) {
 	return out, nil
 }
 
-// options returns those that every kind of database has.
-func (p parameters) options() ([]Option, error) {
-	var options []Option
+// options returns those that every kind of database has, and whether older tables are to be brought up to date.
+func (p parameters) options() (options []Option, migrate bool, err error) {
 	if table, given := p["table"]; given {
 		options = append(options, WithTable(table))
 	}
-	switch create, given := p["create"]; {
-	case !given || create == "true":
-	case create == "false":
-		options = append(options, WithExistingTables())
-	default:
-		return nil, fmt.Errorf("the parameter create is %q, want true or false", create)
+	create, err := p.flag("create", true)
+	if err == nil {
+		migrate, err = p.flag("migrate", false)
 	}
-	return options, nil
+	switch {
+	case err != nil:
+		return nil, false, err
+	case migrate && !create:
+		return nil, false, errors.New("the parameters create=false and migrate=true contradict each other")
+	case !create:
+		options = append(options, WithExistingTables())
+	}
+	return options, migrate, nil
+}
+
+func (p parameters) flag(name string, otherwise bool) (bool, error) {
+	switch value, given := p[name]; {
+	case !given:
+		return otherwise, nil
+	case value == "true", value == "false":
+		return value == "true", nil
+	default:
+		return false, fmt.Errorf("the parameter %s is %q, want true or false", name, value)
+	}
 }

@@ -15,11 +15,11 @@ var mysqlTLS = []string{"true", "false", "skip-verify", "preferred"}
 // mysqlSource writes the data source name as go-sql-driver reads it: user, colon, password, each as it is, up to the
 // last @ before the last slash; then the address, and the database, escaped.
 func mysqlSource(u *url.URL) (source, error) {
-	p, err := parametersOf(u, "table", "create", "tls", "socket")
+	p, err := parametersOf(u, "table", "create", "migrate", "tls", "socket")
 	if err != nil {
 		return source{}, err
 	}
-	options, err := p.options()
+	options, migrate, err := p.options()
 	if err != nil {
 		return source{}, err
 	}
@@ -45,7 +45,7 @@ func mysqlSource(u *url.URL) (source, error) {
 	password, _ := u.User.Password()
 	dsn := fmt.Sprintf("%s:%s@%s/%s?%s",
 		u.User.Username(), password, address, url.PathEscape(database), driverOptions.Encode())
-	return source{driver: "mysql", dsn: dsn, dialect: MySQL{}, options: options}, nil
+	return source{driver: "mysql", dsn: dsn, dialect: MySQL{}, options: options, migrate: migrate}, nil
 }
 
 func mysqlAddress(u *url.URL, p parameters) (string, error) {

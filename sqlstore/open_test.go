@@ -35,8 +35,11 @@ func TestURLOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := newConfig(from.options); c.table != "t" || !c.existing {
+	if c := newConfig(from.options); c.table != "t" || !c.existing || from.migrate {
 		t.Errorf("the options set %+v", c)
+	}
+	if from, err := parseURL("mysql://u:p@h/d?migrate=true"); err != nil || !from.migrate {
+		t.Errorf("migrate=true became %+v, %v", from, err)
 	}
 }
 
@@ -59,6 +62,8 @@ func TestURLsThatAreRefused(t *testing.T) {
 		"mysql://u:hunter2@h/d?tabel=x":         `no parameter "tabel"`,
 		"mysql://u:hunter2@h/d?table=x&table=y": "more than once",
 		"mysql://u:hunter2@h/d?create=maybe":    "want true or false",
+		"mysql://u:hunter2@h/d?migrate=maybe":   "want true or false",
+		"sqlite:x.db?create=false&migrate=true": "contradict",
 		"mysql://u:hunter2@h/d?tls=custom":      "want one of",
 		"mysql://u:hunter2@h/d?table=%zz":       "cannot be read",
 		"mysql://u:hunter2@h/":                  "no database",
@@ -100,5 +105,23 @@ func TestEveryColumnIsWrittenAndRead(t *testing.T) {
 	}
 	if sorted := slices.Sorted(slices.Values(columns)); len(slices.Compact(sorted)) != len(columns) {
 		t.Errorf("columns twice: %q", columns)
+	}
+}
+
+// Tables of an older layout are brought up to date if that is asked for, and never by merely opening them.
+func TestOlderTablesAreAlteredOnRequestAlone(t *testing.T) {
+	for _, c := range []struct {
+		layout                 int
+		existing, upgrade, may bool
+	}{
+		{0, false, false, true},
+		{0, true, true, false},
+		{1, false, false, false},
+		{1, false, true, true},
+		{1, true, true, false},
+	} {
+		if may := mayMigrate(c.layout, c.existing, c.upgrade); may != c.may {
+			t.Errorf("%+v: %v", c, may)
+		}
 	}
 }

@@ -25,8 +25,9 @@ func WithTable(name string) Option { return option(func(c *config) { c.table = n
 // connection. Bounds as for [WithTable].
 func WithSchema(name string) Option { return option(func(c *config) { c.schema = name }) }
 
-// WithExistingTables has [Store.Migrate] create and change nothing: it only checks that the tables are there, as
-// [MigrationSQL] makes them. It is for programs whose user may not create tables. Default: Migrate creates them.
+// WithExistingTables has [Open] and [Store.Migrate] create and change nothing: they only check that the tables are
+// there, as [MigrationSQL] makes them, and fail with [tenure.ErrNoStore] if they are not. It is for programs that only
+// look, or that shall never create anything. Default: Open and Migrate create them.
 func WithExistingTables() Option { return option(func(c *config) { c.existing = true }) }
 
 func newConfig(options []Option) *config {

@@ -21,6 +21,7 @@ var (
 
 var (
 	errClosed  = tenure.Permanent(errors.New("the store is closed"))
+	errUnsent  = errors.New("no connection to the database")
 	errNoTable = errors.New("the tables are missing or incomplete")
 )
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,9 +49,10 @@ func TestOpenMySQL(t *testing.T) {
 	restricted(t, s, admin)
 	opened(t, fmt.Sprintf("mariadb://candidate:%s@%s/tenure?create=false", url.QueryEscape("pa$$/w@rd:?"), s.addr))
 	for path, want := range map[string]string{
-		"candidate:wrong-password@ADDR/tenure":              "Access denied",
-		"tenure:secret@ADDR/nowhere":                        "Unknown database",
-		"tenure:secret@ADDR/tenure?create=false&table=none": "missing",
+		"candidate:wrong-password@ADDR/tenure":                                    "Access denied",
+		"tenure:secret@ADDR/nowhere":                                              "Unknown database",
+		"tenure:secret@ADDR/tenure?create=false&table=none":                       "missing",
+		"candidate:" + url.QueryEscape("pa$$/w@rd:?") + "@ADDR/tenure?table=none": `run "tenure migrate"`,
 	} {
 		_, err := sqlstore.Open(within(t), "mysql://"+strings.ReplaceAll(path, "ADDR", s.addr))
 		switch {
@@ -113,5 +115,23 @@ func TestOneRoundTripPerCall(t *testing.T) {
 	}
 	if got := questions() - before - 1; got != 10 { // one of them is the question itself
 		t.Errorf("10 calls were %d requests", got)
+	}
+}
+
+// Who only looks leaves no empty database behind, and one without a directory is said to be so.
+func TestSQLiteFileThatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "elections.db")
+	for address, want := range map[string]string{
+		"sqlite://" + path + "?create=false":             "elections.db",
+		"sqlite://" + filepath.Join(dir, "no", "dir.db"): "make it first",
+	} {
+		_, err := sqlstore.Open(within(t), address)
+		if !errors.Is(err, tenure.ErrNoStore) || !errors.Is(err, tenure.ErrPermanent) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want ErrNoStore with %q", address, err, want)
+		}
+	}
+	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+		t.Errorf("there is %v, %v", left, err)
 	}
 }

@@ -72,7 +72,7 @@ func (s *Store) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 // create makes the bucket. If another process has made one meanwhile, it is that one.
 func (s *Store) create(ctx context.Context) (*jetstream.StreamInfo, error) {
 	if s.config.existing {
-		return nil, tenure.Permanent(errors.New("it does not exist, and is not to be made"))
+		return nil, tenure.Permanent(fmt.Errorf("%w: it does not exist, and is not to be made", tenure.ErrNoStore))
 	}
 	ctx, cancel := bounded(ctx)
 	defer cancel()

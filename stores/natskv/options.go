@@ -64,8 +64,9 @@ func WithPlacement(cluster string, tags ...string) Option {
 // WithDescription sets the description of a bucket that is made. It has no effect on one that exists.
 func WithDescription(text string) Option { return option(func(c *config) { c.description = text }) }
 
-// WithExistingBucket never makes the bucket: if it is missing, calls fail with [tenure.ErrPermanent]. It is for
-// processes that may not make streams. Options that say what the bucket is like still check it.
+// WithExistingBucket never makes the bucket: if it is missing, calls fail with [tenure.ErrPermanent] and
+// [tenure.ErrNoStore]. It is for processes that may not make streams, or only look. Options that say what the bucket is
+// like still check it.
 func WithExistingBucket() Option { return option(func(c *config) { c.existing = true }) }
 
 // WithSyncedServers states that every server that holds the bucket is configured with sync_interval: always. A client
@@ -96,9 +97,6 @@ func (c *config) check() error {
 	case c.heartbeat < MinHeartbeat || c.heartbeat > MaxHeartbeat:
 		return fmt.Errorf("%w: heartbeat %v must be between %v and %v",
 			tenure.ErrConfig, c.heartbeat, MinHeartbeat, MaxHeartbeat)
-	case c.existing && (c.cluster != "" || len(c.tags) > 0 || c.description != ""):
-		return fmt.Errorf("%w: placement and description are for a bucket that is made, and this one shall exist",
-			tenure.ErrConfig)
 	}
 	return nil
 }

@@ -78,6 +78,9 @@ func (l *location) read(u *url.URL, query map[string]string) error {
 	if err := l.security(secure, query); err != nil {
 		return err
 	}
+	if query["create"] == "false" && (query["cluster"] != "" || query["tags"] != "" || query["description"] != "") {
+		return errors.New("placement and description are for a bucket that is made, and create=false makes none")
+	}
 	return l.settings(query)
 }
 

@@ -64,27 +64,61 @@ func MigrationOf(rawURL string) (string, error) {
 
 // Migrate makes the tables, the view and the schema, or brings those of an earlier version up to date. It does nothing
 // if they are, and then needs no more rights than to use them. Any number of processes may call it at once: one does
-// the work, in one transaction, and the others wait for it. Nothing else of this package ever creates or alters
-// anything.
+// the work, in one transaction, and the others wait for it. With [WithExistingTables] it only checks. Beside it, only
+// [Open] and [OpenAdvisory] create anything, where nothing is, and nothing ever alters what is there.
 func (s *Store) Migrate(ctx context.Context) error {
 	if s.closed.Load() {
 		return fmt.Errorf("postgres: migrating: %w", errClosed)
 	}
-	if err := s.migrate(ctx); err != nil {
+	if err := s.migrate(ctx, true); err != nil {
 		return fmt.Errorf("postgres: migrating: %w", outcome(err))
 	}
 	return nil
 }
 
-func (s *Store) migrate(ctx context.Context) error {
+// migrate makes the tables if there are none, and if upgrade brings older ones up to date.
+func (s *Store) migrate(ctx context.Context, upgrade bool) error {
+	version, err := onServer(ctx, s, func(q querier) (int, error) { return s.layout.version(ctx, q) })
+	if err != nil || version == schemaVersion {
+		return err
+	}
+	if err := refusal(version, schemaVersion, s.config.existing, upgrade); err != nil {
+		return tenure.Permanent(err)
+	}
+	err = s.upgrade(ctx)
+	if hasState(err, insufficientPrivilege) {
+		return tenure.Permanent(fmt.Errorf("the tables are missing or older, and this user may not make them (%w): %s",
+			err, asAdministrator))
+	}
+	return err
+}
+
+// asAdministrator says who can make the tables where the program may not.
+const asAdministrator = "have somebody who may create tables run \"tenure migrate\", or the SQL of MigrationSQL " +
+	"(\"tenure migrate --print\"), and grant their use as the store's README says"
+
+// byMigration says how the tables come about where a program is not to make them.
+const byMigration = "\"tenure migrate\" makes them, or the SQL that it prints with --print"
+
+// refusal returns an error if tables of a version, 0 for none, are not to be made, or not to be brought to the wanted
+// version unasked: programs of the older one may be at work.
+func refusal(version, wanted int, existing, upgrade bool) error {
+	switch {
+	case version == 0 && existing:
+		return fmt.Errorf("%w: the tables are missing: %s", tenure.ErrNoStore, byMigration)
+	case version > 0 && (existing || !upgrade):
+		return fmt.Errorf("the tables have version %d, this program needs %d: once no older program needs them as they "+
+			"are, run \"tenure migrate\"", version, wanted)
+	}
+	return nil
+}
+
+func (s *Store) upgrade(ctx context.Context) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return acquired(err)
 	}
 	defer conn.Release()
-	if version, err := s.layout.version(ctx, conn); err != nil || version == schemaVersion {
-		return err
-	}
 	// What the one before has made must be seen once the lock is ours, whatever the database's default is.
 	committed := pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}
 	return pgx.BeginTxFunc(ctx, conn, committed, func(tx pgx.Tx) error {

@@ -17,7 +17,8 @@ import (
 	"github.com/tenure-go/tenure"
 )
 
-// Open returns the store at a URL, over a pool of its own, once the server has answered:
+// Open returns the store at a URL, over a pool of its own, once the server has answered. It creates the tables if there
+// are none; those of an older version it leaves alone, and refuses, since other processes may still need them so:
 //
 //	postgres://[USER[:PASSWORD]@][HOST[:PORT][,…]][/DATABASE][?PARAMETER=VALUE&…]
 //
@@ -27,7 +28,8 @@ import (
 //	table=NAME, schema=NAME       see [WithTable] and [WithSchema]
 //	push=changes or renewals      see [WithPushedRenewals]
 //	poll=DURATION                 see [WithPollInterval]
-//	migrate=true                  call [Store.Migrate] first
+//	create=false                  see [WithExistingTables]
+//	migrate=true                  call [Store.Migrate], which brings older tables up to date
 //	mode=table                    the other mode is advisory, for [OpenAdvisory]
 //	validate=DURATION             see [WithValidation], in mode=advisory alone, as the next
 //	validate_timeout=DURATION
@@ -35,7 +37,9 @@ import (
 // and an option overrides them. Further ones are those of libpq and pgx (sslmode, pool_max_conns, …); other settings of
 // the server go into options, as in options=-c%20synchronous_commit%3Don. Unknown and repeated ones are refused.
 //
-// The error wraps [tenure.ErrConfig] if the URL has another form. No error contains the password.
+// The error wraps [tenure.ErrConfig] if the URL has another form, [tenure.ErrNoStore] if the tables are missing and are
+// not to be created, and [tenure.ErrPermanent] if they are older, or may not be created. No error contains the
+// password.
 func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error) {
 	s, err := open(ctx, rawURL, options)
 	if err != nil {
@@ -73,10 +77,7 @@ func (t *target) prepare(ctx context.Context, s *Store) error {
 	if err := s.pool.Ping(ctx); err != nil {
 		return acquired(err)
 	}
-	if t.migrate {
-		return s.migrate(ctx)
-	}
-	return nil
+	return outcome(s.migrate(ctx, t.migrate))
 }
 
 // Modes of a store.
@@ -91,6 +92,7 @@ type target struct {
 	secrets []string
 	mode    string
 	options []Option
+	create  bool
 	migrate bool
 }
 
@@ -116,6 +118,10 @@ var own = map[string]func(t *target, value string) error{
 	"validate_timeout": func(t *target, value string) error {
 		d, err := time.ParseDuration(value)
 		return errors.Join(err, t.add(validateWithin(d)))
+	},
+	"create": func(t *target, value string) (err error) {
+		t.create, err = strconv.ParseBool(value)
+		return err
 	},
 	"migrate": func(t *target, value string) (err error) {
 		t.migrate, err = strconv.ParseBool(value)
@@ -159,7 +165,7 @@ func parse(rawURL string) (*target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: the URL's parameters: %w", tenure.ErrConfig, err)
 	}
-	t := &target{mode: modeTable, secrets: secretsIn(base, values)}
+	t := &target{mode: modeTable, create: true, secrets: secretsIn(base, values)}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if err := t.take(name, values[name]); err != nil {
 			return nil, fmt.Errorf("%w: the URL's parameter %q: %w", tenure.ErrConfig, name, t.redact(err))
@@ -172,7 +178,18 @@ func parse(rawURL string) (*target, error) {
 	if len(values) > 0 {
 		t.server += "?" + values.Encode()
 	}
-	return t, nil
+	return t, t.settle()
+}
+
+// settle turns the parameters that bear upon each other into options.
+func (t *target) settle() error {
+	switch {
+	case t.migrate && !t.create:
+		return fmt.Errorf("%w: the URL's parameters create=false and migrate=true contradict each other", tenure.ErrConfig)
+	case !t.create:
+		return t.add(WithExistingTables())
+	}
+	return nil
 }
 
 func (t *target) take(name string, values []string) error {

@@ -35,6 +35,7 @@ type config struct {
 	safety        time.Duration
 	probe         time.Duration // how long a notification may take
 	fenceLimit    time.Duration // of a fenced transaction; 0: what is left of the lease
+	existing      bool
 }
 
 // WithSchema sets the schema of the table, 1 to 63 bytes. Default [DefaultSchema]. The search path is never used.
@@ -43,6 +44,11 @@ func WithSchema(name string) Option { return option(func(c *config) { c.schema =
 // WithTable sets the table's name, 1 to 55 bytes, from which that of the other table (NAME_state), of the view
 // (NAME_leaders) and of the channel are made. Default [DefaultTable].
 func WithTable(name string) Option { return option(func(c *config) { c.table = name }) }
+
+// WithExistingTables has [Open], [OpenAdvisory] and [Store.Migrate] create and change nothing: they only check that the
+// tables are there, as [MigrationSQL] makes them, and fail with [tenure.ErrNoStore] if they are not. It is for programs
+// that only look, or that shall never create anything. Default: they create them.
+func WithExistingTables() Option { return option(func(c *config) { c.existing = true }) }
 
 // WithPushedRenewals has each renewal told to all watching processes by a notification, instead of looked for by a
 // poll. Then a dead leader is followed up to a poll interval sooner, for one statement per renewal and watching
