@@ -36,7 +36,7 @@ func (w waiting) check() error {
 
 // ask puts a request to the leader and returns the term that it addresses.
 func (a *app) ask(ctx context.Context, election, to string) (asked tenure.Record, err error) {
-	err = a.withStoreSoon(ctx, func(ctx context.Context, store tenure.Store) error {
+	err = a.withStoreSoon(ctx, existing, func(ctx context.Context, store tenure.Store) error {
 		asked, err = tenure.Ask(ctx, store, election, tenure.Request{To: to, By: a.who()})
 		if errors.Is(err, tenure.ErrNotLeader) {
 			return failf(codeVacant, "nobody leads %q, so nobody can be asked", election)
@@ -48,7 +48,7 @@ func (a *app) ask(ctx context.Context, election, to string) (asked tenure.Record
 
 // awaitEnd waits until the term of a record is over.
 func (a *app) awaitEnd(ctx context.Context, election string, term tenure.Record, w waiting) error {
-	return a.withStore(ctx, func(store tenure.Store) error {
+	return a.withStore(ctx, existing, func(store tenure.Store) error {
 		_, err := a.await(ctx, store, election, "rid of "+term.Leader, w.timeout, func(c tenure.Change) bool {
 			return c.Record.Token > term.Token || !c.Led()
 		})

@@ -22,7 +22,7 @@ func (a *app) completeElections(
 	}
 	a.storeTimeout = completionTimeout
 	var names []cobra.Completion
-	_ = a.withStoreSoon(cmd.Context(), func(ctx context.Context, store tenure.Store) error {
+	_ = a.withStoreSoon(cmd.Context(), existing, func(ctx context.Context, store tenure.Store) error {
 		all, err := elections(ctx, store)
 		names = slices.DeleteFunc(all, func(name string) bool { return slices.Contains(named, name) })
 		return err

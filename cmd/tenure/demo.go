@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/cmd/tenure/internal/demo"
 )
 
@@ -77,7 +78,7 @@ func newDemoNode(a *app) *cobra.Command {
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return demo.Node(cmd.Context(), openStore, a.stdin, a.stdout)
+			return demo.Node(cmd.Context(), openDemoStore, a.stdin, a.stdout)
 		},
 	}
 }
@@ -126,7 +127,7 @@ func (a *app) completeDemo(f *demoFlags) (err error) {
 	if err != nil {
 		return usagef("the program that is to be the nodes cannot be found: %w", err)
 	}
-	f.Program, f.Store, f.Open = []string{program, demo.NodeArgument}, a.storeURL, openStore
+	f.Program, f.Store, f.Open = []string{program, demo.NodeArgument}, a.storeURL, openDemoStore
 	if f.Seed == 0 {
 		f.Seed = rand.Uint64N(1e6) + 1
 	}
@@ -207,4 +208,9 @@ func (a *app) writeTimeline(early bool, f demoFlags, file *os.File, result *demo
 		fmt.Fprintf(a.stdout, "\ntimeline: %s\n", file.Name())
 	}
 	return nil
+}
+
+// openDemoStore opens a store as its nodes and their referee do, of whom any may be the first.
+func openDemoStore(ctx context.Context, address string) (tenure.Store, func() error, error) {
+	return openStore(ctx, address, orMade)
 }

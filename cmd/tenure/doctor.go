@@ -16,7 +16,7 @@ connections too, whether changes are pushed, how far acknowledged writes can be 
 which TTL that suggests, and whether the clock runs at its rate.
 
 It writes to an election of its own, "tenure-doctor@" and the host's name, and forgets it in the end; other elections
-are not touched. The exit code is 123 if elections in this store are not safe.`
+are not touched. A store that is not there yet it makes. The exit code is 123 if elections in this store are not safe.`
 
 // clockError is the bound on clock-rate error that "tenure run" uses, the library's default.
 const clockError = 0.01
@@ -46,7 +46,7 @@ func newDoctor(a *app) *cobra.Command {
 
 // doctor opens the store twice, unless the second one would be another store.
 func (a *app) doctor(ctx context.Context, samples int, asJSON bool) error {
-	return a.withStore(ctx, func(store tenure.Store) error {
+	return a.withStore(ctx, orMade, func(store tenure.Store) error {
 		host, err := os.Hostname()
 		if err != nil {
 			host = "localhost"
@@ -55,7 +55,7 @@ func (a *app) doctor(ctx context.Context, samples int, asJSON bool) error {
 		if a.solo() {
 			return a.examine(ctx, p, samples, asJSON)
 		}
-		return a.withStore(ctx, func(other tenure.Store) error {
+		return a.withStore(ctx, orMade, func(other tenure.Store) error {
 			p.Other = other
 			return a.examine(ctx, p, samples, asJSON)
 		})

@@ -145,8 +145,14 @@ func describe(err error) string {
 		return ""
 	}
 	text := strings.TrimPrefix(err.Error(), "tenure: ")
-	return printable(strings.NewReplacer(": tenure: ", ": ", "\n", "; ").Replace(text))
+	return printable(unwrapped.Replace(text))
 }
+
+// unwrapped makes one line of an error, without what its wrapping repeats.
+var unwrapped = strings.NewReplacer(
+	": tenure: permanent failure of the store: tenure: there is no such store", ": there is no such store",
+	": tenure: ", ": ", "\n", "; ",
+)
 
 // signalError says that a signal ended the command.
 type signalError syscall.Signal

@@ -30,7 +30,7 @@ func newForget(a *app) *cobra.Command {
 		Args:              oneElection,
 		ValidArgsFunction: a.completeElection,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withStore(cmd.Context(), func(store tenure.Store) error {
+			return a.withStore(cmd.Context(), existing, func(store tenure.Store) error {
 				return a.forget(cmd.Context(), store, args[0], yes)
 			})
 		},

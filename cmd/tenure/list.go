@@ -18,7 +18,7 @@ func newList(a *app) *cobra.Command {
 		GroupID: groupLook,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withStoreSoon(cmd.Context(), func(ctx context.Context, store tenure.Store) error {
+			return a.withStoreSoon(cmd.Context(), existing, func(ctx context.Context, store tenure.Store) error {
 				return a.list(ctx, store, all, asJSON)
 			})
 		},

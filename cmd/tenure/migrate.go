@@ -33,7 +33,7 @@ func newMigrate(a *app) *cobra.Command {
 			if printed {
 				return a.printMigration()
 			}
-			return a.withStoreSoon(cmd.Context(), a.migrate)
+			return a.withStoreSoon(cmd.Context(), orMade, a.migrate)
 		},
 	}
 	cmd.Flags().BoolVar(&printed, "print", false, "print the SQL instead")

@@ -195,7 +195,7 @@ func (c careless) CompareAndSwap(
 }
 
 func TestDoctorFindsACarelessStore(t *testing.T) {
-	offer(t, scheme{names: []string{"careless"}, solo: true, open: func(context.Context, string) (tenure.Store, func() error, error) {
+	offer(t, scheme{names: []string{"careless"}, solo: true, open: func(context.Context, string, opening) (tenure.Store, func() error, error) {
 		return careless{memory.New()}, func() error { return nil }, nil
 	}})
 	o := call(t, "--store=careless:", "doctor")

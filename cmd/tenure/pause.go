@@ -37,7 +37,7 @@ func (a *app) pause(cmd *cobra.Command, election, reason string, w waiting) erro
 		return err
 	}
 	var paused tenure.Record
-	err := a.withStoreSoon(cmd.Context(), func(ctx context.Context, store tenure.Store) (err error) {
+	err := a.withStoreSoon(cmd.Context(), orMade, func(ctx context.Context, store tenure.Store) (err error) {
 		paused, err = tenure.SetPause(ctx, store, election, tenure.Pause{By: a.who(), Reason: reason})
 		return storeFailed(err)
 	})

@@ -42,7 +42,7 @@ func newPrune(a *app) *cobra.Command {
 					return err
 				}
 			}
-			return a.withStoreSoon(cmd.Context(), func(ctx context.Context, store tenure.Store) error {
+			return a.withStoreSoon(cmd.Context(), existing, func(ctx context.Context, store tenure.Store) error {
 				return a.prune(ctx, store, unused, asJSON)
 			})
 		},

@@ -17,7 +17,7 @@ func newResume(a *app) *cobra.Command {
 		Args:              oneElection,
 		ValidArgsFunction: a.completeElection,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withStoreSoon(cmd.Context(), func(ctx context.Context, store tenure.Store) error {
+			return a.withStoreSoon(cmd.Context(), existing, func(ctx context.Context, store tenure.Store) error {
 				return a.resume(ctx, store, args[0])
 			})
 		},

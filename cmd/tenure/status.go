@@ -29,7 +29,7 @@ func newStatus(a *app) *cobra.Command {
 		Args:              anyElections,
 		ValidArgsFunction: a.completeElections,
 		RunE: func(cmd *cobra.Command, names []string) error {
-			return a.withStoreSoon(cmd.Context(), func(ctx context.Context, store tenure.Store) error {
+			return a.withStoreSoon(cmd.Context(), existing, func(ctx context.Context, store tenure.Store) error {
 				return a.status(ctx, store, names, asJSON)
 			})
 		},

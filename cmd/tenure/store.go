@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tenure-go/tenure"
 )
@@ -15,11 +17,20 @@ type scheme struct {
 	names []string // of the URL's scheme, the usual one first
 	form  string   // an example of a URL
 	solo  bool     // no other process, and no second connection, ever sees its records
-	// open takes the URL as it was given: those with several hosts are none that package url reads.
-	open func(ctx context.Context, address string) (tenure.Store, func() error, error)
+	// open takes the URL as it was given: those with several hosts are none that package url reads. It makes what the
+	// store needs and can make, unless it is to be there already.
+	open func(ctx context.Context, address string, how opening) (tenure.Store, func() error, error)
 	// schema returns the SQL that makes the store's tables; nil if it has none.
 	schema func(address string) (string, error)
 }
+
+// opening is whether a store that is not there yet is made.
+type opening bool
+
+const (
+	existing opening = false // for those who look, or ask others: a mistyped URL must not leave an empty store behind
+	orMade   opening = true  // for those who lead, and for whatever is of use before anybody does
+)
 
 // schemes are all kinds of stores that the command knows. A new one is added here, and has a file of its own.
 var schemes = []scheme{
@@ -28,12 +39,17 @@ var schemes = []scheme{
 }
 
 // openStore opens the store that a URL names; empty for the default one. Whoever opens a store closes it.
-func openStore(ctx context.Context, address string) (store tenure.Store, closeStore func() error, err error) {
+func openStore(
+	ctx context.Context, address string, how opening,
+) (store tenure.Store, closeStore func() error, err error) {
 	address, s, err := locate(address)
 	if err != nil {
 		return nil, nil, err
 	}
-	store, closeStore, err = s.open(ctx, address)
+	store, closeStore, err = s.open(ctx, address, how)
+	if errors.Is(err, tenure.ErrNoStore) && how == existing {
+		err = fmt.Errorf("%w; nothing was made: check --store, or start with \"tenure run\", which makes it", err)
+	}
 	return store, closeStore, storeFailed(err)
 }
 
@@ -70,12 +86,42 @@ func locate(address string) (string, scheme, error) {
 }
 
 // withStore calls do with the store of the global flags.
-func (a *app) withStore(ctx context.Context, do func(tenure.Store) error) error {
-	store, closeStore, err := openStore(ctx, a.storeURL)
+func (a *app) withStore(ctx context.Context, how opening, do func(tenure.Store) error) error {
+	store, closeStore, err := openStore(ctx, a.storeURL, how)
 	if err != nil {
 		return err
 	}
-	err = do(store)
+	return closing(store, closeStore, do)
+}
+
+// withStoreInTime is withStore for those who wait for others: they may come before whoever makes the store.
+func (a *app) withStoreInTime(ctx context.Context, do func(tenure.Store) error) error {
+	for told := false; ; told = true {
+		store, closeStore, err := openStore(ctx, a.storeURL, existing)
+		switch {
+		case err == nil:
+			return closing(store, closeStore, do)
+		case !errors.Is(err, tenure.ErrNoStore):
+			return err
+		case !told:
+			a.say("waiting for the store to be made: %s", describe(err))
+		}
+		select {
+		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), errOverdue) {
+				return failf(codeTimeout, "nobody made the store in time (--timeout): %w", err)
+			}
+			return context.Cause(ctx)
+		case <-time.After(storePause):
+		}
+	}
+}
+
+// storePause is between two looks at whether a store has been made.
+const storePause = 250 * time.Millisecond
+
+func closing(store tenure.Store, closeStore func() error, do func(tenure.Store) error) error {
+	err := do(store)
 	if closing := closeStore(); err == nil {
 		err = storeFailed(closing)
 	}
@@ -83,10 +129,12 @@ func (a *app) withStore(ctx context.Context, do func(tenure.Store) error) error 
 }
 
 // withStoreSoon is withStore for what is done in no time unless the store hangs.
-func (a *app) withStoreSoon(ctx context.Context, do func(context.Context, tenure.Store) error) error {
+func (a *app) withStoreSoon(
+	ctx context.Context, how opening, do func(context.Context, tenure.Store) error,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, a.storeTimeout)
 	defer cancel()
-	return a.withStore(ctx, func(store tenure.Store) error { return do(ctx, store) })
+	return a.withStore(ctx, how, func(store tenure.Store) error { return do(ctx, store) })
 }
 
 func forms() string {

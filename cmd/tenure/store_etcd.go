@@ -10,6 +10,6 @@ import (
 // etcdScheme is the keys below a prefix of etcd.
 var etcdScheme = scheme{names: []string{"etcd", "etcds"}, form: "etcd://host,host/prefix", open: openEtcd}
 
-func openEtcd(ctx context.Context, address string) (tenure.Store, func() error, error) {
+func openEtcd(ctx context.Context, address string, _ opening) (tenure.Store, func() error, error) {
 	return opened(etcd.Open(ctx, address))
 }

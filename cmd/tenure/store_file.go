@@ -16,7 +16,7 @@ import (
 // fileScheme is a directory: file:///absolute/path or file:relative/path, with ?mode=0660 for the members of a group.
 var fileScheme = scheme{names: []string{"file"}, form: "file:///path", open: openFile}
 
-func openFile(_ context.Context, address string) (tenure.Store, func() error, error) {
+func openFile(_ context.Context, address string, how opening) (tenure.Store, func() error, error) {
 	u, err := parse(address)
 	if err != nil {
 		return nil, nil, err
@@ -29,6 +29,9 @@ func openFile(_ context.Context, address string) (tenure.Store, func() error, er
 		return nil, nil, err
 	}
 	var options []file.Option
+	if how == existing {
+		options = append(options, file.WithExistingDirectory())
+	}
 	if text := u.Query().Get("mode"); text != "" {
 		mode, err := strconv.ParseUint(text, 8, 9)
 		if err != nil {

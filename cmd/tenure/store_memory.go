@@ -10,7 +10,7 @@ import (
 // memoryScheme is a store that ends with the process, to try things.
 var memoryScheme = scheme{names: []string{"memory"}, form: "memory:", solo: true, open: openMemory}
 
-func openMemory(_ context.Context, address string) (tenure.Store, func() error, error) {
+func openMemory(_ context.Context, address string, _ opening) (tenure.Store, func() error, error) {
 	u, err := parse(address)
 	if err != nil {
 		return nil, nil, err

@@ -13,13 +13,17 @@ var postgresScheme = scheme{
 	schema: postgres.MigrationOf,
 }
 
-func openPostgres(ctx context.Context, address string) (tenure.Store, func() error, error) {
+func openPostgres(ctx context.Context, address string, how opening) (tenure.Store, func() error, error) {
+	var options []postgres.Option
+	if how == existing {
+		options = append(options, postgres.WithExistingTables())
+	}
 	mode, err := postgres.Mode(address)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case mode == postgres.ModeAdvisory:
-		return opened(postgres.OpenAdvisory(ctx, address))
+		return opened(postgres.OpenAdvisory(ctx, address, options...))
 	}
-	return opened(postgres.Open(ctx, address))
+	return opened(postgres.Open(ctx, address, options...))
 }

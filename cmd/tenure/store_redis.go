@@ -17,7 +17,7 @@ var redisScheme = scheme{
 	form: "redis://host", open: openRedis,
 }
 
-func openRedis(ctx context.Context, address string) (tenure.Store, func() error, error) {
+func openRedis(ctx context.Context, address string, _ opening) (tenure.Store, func() error, error) {
 	client.SetLogger(contextSilence{}) // what it would print comes back as errors, too
 	return opened(redis.Open(ctx, address))
 }

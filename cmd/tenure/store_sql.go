@@ -20,9 +20,13 @@ var (
 	}
 )
 
-func openSQL(ctx context.Context, address string) (tenure.Store, func() error, error) {
+func openSQL(ctx context.Context, address string, how opening) (tenure.Store, func() error, error) {
 	if err := mysql.SetLogger(silence{}); err != nil { // what it would print comes back as errors, too
 		return nil, nil, err
 	}
-	return opened(sqlstore.Open(ctx, address))
+	var options []sqlstore.Option
+	if how == existing {
+		options = append(options, sqlstore.WithExistingTables())
+	}
+	return opened(sqlstore.Open(ctx, address, options...))
 }

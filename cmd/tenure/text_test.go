@@ -179,6 +179,6 @@ func TestSignalEndsAWait(t *testing.T) {
 	}
 }
 
-func hang(context.Context, string) (tenure.Store, func() error, error) {
+func hang(context.Context, string, opening) (tenure.Store, func() error, error) {
 	return hanging{memory.New()}, func() error { return nil }, nil
 }

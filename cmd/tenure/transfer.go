@@ -57,7 +57,7 @@ func (a *app) transfer(cmd *cobra.Command, election, to string, w waiting) error
 // askToHandOver returns the term that is asked, or that of the candidate to if it leads already.
 func (a *app) askToHandOver(ctx context.Context, election, to string) (tenure.Record, error) {
 	var now tenure.Snapshot
-	err := a.withStoreSoon(ctx, func(ctx context.Context, store tenure.Store) (err error) {
+	err := a.withStoreSoon(ctx, existing, func(ctx context.Context, store tenure.Store) (err error) {
 		now, err = store.Load(ctx, election)
 		return storeFailed(err)
 	})
@@ -69,7 +69,7 @@ func (a *app) askToHandOver(ctx context.Context, election, to string) (tenure.Re
 
 // awaitHeir waits until somebody leads after the term that was asked, and says whether it is the right one.
 func (a *app) awaitHeir(cmd *cobra.Command, election, to string, asked tenure.Record, w waiting) error {
-	return a.withStore(cmd.Context(), func(store tenure.Store) error {
+	return a.withStore(cmd.Context(), existing, func(store tenure.Store) error {
 		next, err := a.await(cmd.Context(), store, election, "a new leader", w.timeout, func(c tenure.Change) bool {
 			return c.Record.Token > asked.Token && !c.Record.Vacant()
 		})

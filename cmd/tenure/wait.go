@@ -31,9 +31,16 @@ func newWait(a *app) *cobra.Command {
 		Args:              oneElection,
 		ValidArgsFunction: a.completeElection,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withStore(cmd.Context(), func(store tenure.Store) error {
-				return a.wait(cmd.Context(), store, args[0], vacant, timeout, asJSON)
-			})
+			ctx, cancel, err := overdueAfter(cmd.Context(), timeout)
+			if err != nil {
+				return err
+			}
+			defer cancel()
+			wait := func(store tenure.Store) error { return a.wait(ctx, store, args[0], vacant, timeout, asJSON) }
+			if vacant {
+				return a.withStore(ctx, existing, wait)
+			}
+			return a.withStoreInTime(ctx, wait)
 		},
 	}
 	cmd.Flags().BoolVar(&vacant, "vacant", false, "wait until nobody leads")
@@ -72,19 +79,28 @@ func timeoutFlag(cmd *cobra.Command, timeout *time.Duration) {
 	cmd.Flags().DurationVar(timeout, "timeout", 0, "how long to wait (default: for as long as it takes)")
 }
 
+// overdueAfter bounds a wait by --timeout, which is 0 if it is not bounded.
+func overdueAfter(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc, error) {
+	switch {
+	case timeout < 0:
+		return nil, nil, usagef("--timeout %v must not be negative", timeout)
+	case timeout == 0:
+		return ctx, func() {}, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errOverdue)
+	return ctx, cancel, nil
+}
+
 // await observes an election until it has what it is waited for: the goal, in words.
 func (a *app) await(
 	ctx context.Context, store tenure.Store, election, goal string, timeout time.Duration,
 	reached func(tenure.Change) bool,
 ) (tenure.Change, error) {
-	if timeout < 0 {
-		return tenure.Change{}, usagef("--timeout %v must not be negative", timeout)
+	ctx, cancel, err := overdueAfter(ctx, timeout)
+	if err != nil {
+		return tenure.Change{}, err
 	}
-	if timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errOverdue)
-		defer cancel()
-	}
+	defer cancel()
 	var failure error
 	for now, err := range tenure.Observe(ctx, store, election) {
 		if failure = err; err != nil {

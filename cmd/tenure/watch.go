@@ -30,7 +30,7 @@ func newWatch(a *app) *cobra.Command {
 		Args:              someElections,
 		ValidArgsFunction: a.completeElections,
 		RunE: func(cmd *cobra.Command, names []string) error {
-			return a.withStore(cmd.Context(), func(store tenure.Store) error {
+			return a.withStoreInTime(cmd.Context(), func(store tenure.Store) error {
 				return a.watch(cmd.Context(), store, names, asJSON)
 			})
 		},

@@ -10,7 +10,7 @@ import (
 // TestWrongInput feeds wrong input of every kind: each gets one line that says what to do, the exit code for it, and
 // no page of usage.
 func TestWrongInput(t *testing.T) {
-	store := "--store=file:" + t.TempDir()
+	store := newPlace(t).flag
 	foreign := t.TempDir()
 	write(t, filepath.Join(foreign, "store.json"), "no JSON")
 	for _, c := range []struct {
