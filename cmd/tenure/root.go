@@ -35,7 +35,7 @@ var groups = []*cobra.Group{
 // subcommands are all subcommands, in the order of the help text.
 var subcommands = []func(*app) *cobra.Command{
 	newRun, newServe,
-	newStatus, newList, newWatch, newWait,
+	newStatus, newList, newWatch, newWait, newProbe,
 	newResign, newTransfer, newPause, newResume, newForget, newPrune,
 	newDoctor, newMigrate, newDemo, newVersion, newCompletion,
 	newDemoNode,

@@ -63,6 +63,8 @@ func TestWrongInput(t *testing.T) {
 		{"nothing to resume", []string{store, "resume", "a"}, 121, `there is no election "a"`},
 		{"nothing to forget", []string{store, "forget", "a", "--yes"}, 121, `there is no election "a"`},
 
+		{"probe of no address", []string{"probe", "--listen", "here"}, 125, "want HOST:PORT or unix:/path"},
+		{"probe without time", []string{"probe", "--timeout", "0s"}, 125, "must be positive"},
 		{"no samples", []string{store, "doctor", "--samples", "0"}, 125, "between 1 and 100000"},
 		{"unknown shell", []string{"completion", "tcsh"}, 125, "bash, fish, powershell, zsh"},
 		{"no shell", []string{"completion"}, 125, "name one shell"},
