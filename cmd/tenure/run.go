@@ -59,6 +59,7 @@ type runFlags struct {
 	restart      supervisor.Restart
 	restartDelay time.Duration
 	signal       signalFlag
+	noCgroup     bool
 }
 
 func newRun(a *app) *cobra.Command {
@@ -93,6 +94,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.Var(&f.restart, "restart", "when to start a command that exits again: never, on-failure or always")
 	flags.DurationVar(&f.restartDelay, "restart-delay", time.Second, "first pause before a restart; each one doubles")
 	flags.Var(&f.signal, "signal", "what asks the command to stop: a `signal`'s name or number")
+	flags.BoolVar(&f.noCgroup, "no-cgroup", false, "leave the command in tenure's own cgroup, even if it could get one")
 }
 
 func (a *app) run(ctx context.Context, f runFlags, command []string) error {
@@ -134,7 +136,8 @@ func (a *app) runOptions(f runFlags, command []string) (supervisor.Options, erro
 		},
 		Command: command, Env: []string{"TENURE_STORE=" + a.storeURL},
 		Stdin: asFile(a.stdin), Stdout: asFile(a.stdout), Stderr: asFile(a.stderr), Signal: syscall.Signal(f.signal),
-		Once: f.once, Restart: f.restart, RestartDelay: f.restartDelay, Logger: a.log,
+		Once: f.once, Restart: f.restart, RestartDelay: f.restartDelay, NoCgroup: f.noCgroup,
+		Logger: a.log,
 	}, nil
 }
 

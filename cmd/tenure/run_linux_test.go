@@ -42,6 +42,21 @@ func TestRunTellsTheCommandItsTerm(t *testing.T) {
 	}
 }
 
+// TestRunWithoutACgroup: whoever manages cgroups otherwise, or limits memory by them, keeps the command in his own.
+func TestRunWithoutACgroup(t *testing.T) {
+	t.Parallel()
+	a := newArena(t)
+	n := a.runShell("cat /proc/self/cgroup", "--no-cgroup")
+	n.wait()
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.stdout.String() != string(own) {
+		t.Errorf("the command is in %q, want %q", n.stdout.String(), own)
+	}
+}
+
 func TestRunPassesInputOn(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)

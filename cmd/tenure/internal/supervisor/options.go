@@ -75,6 +75,8 @@ type Options struct {
 	Restart Restart
 	// RestartDelay is the first pause before a restart. Each further one is twice as long.
 	RestartDelay time.Duration
+	// NoCgroup keeps the command in the cgroup of this process even where it could have one of its own.
+	NoCgroup bool
 	// Force kills the command at once when it ends. It may be nil.
 	Force context.Context
 

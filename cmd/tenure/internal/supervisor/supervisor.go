@@ -146,7 +146,8 @@ func (s *supervisor) run(ctx context.Context, term tenure.Term) (guard.Exit, err
 	// A term that ends while the command is being started leaves it the drain, so it is not ctx that bounds the start.
 	g, err := guard.Start(mercy, guard.Options{
 		Command: s.Command, Env: s.environment(term), Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr,
-		Signal: s.Signal, Deadlines: s.deadlines(term), Lock: lock.file, Logger: s.Logger.With("token", term.Token),
+		Signal: s.Signal, Deadlines: s.deadlines(term), Lock: lock.file, NoCgroup: s.NoCgroup,
+		Logger: s.Logger.With("token", term.Token),
 	})
 	switch {
 	case err != nil && mercy.Err() != nil:
