@@ -19,7 +19,7 @@ func Redis() Bed {
 		args := append([]string{"--appendonly", "yes", "--appendfsync", "always"}, redisUser...)
 		r := testserver.StartRedis(tb, args...)
 		return &Server{
-			Version: redisVersion(r), Addrs: []string{r.Addr}, URL: one("redis://tenure:secret@{}/0"),
+			Version: redisVersion(r), Pool: true, Addrs: []string{r.Addr}, URL: one("redis://tenure:secret@{}/0"),
 			Nodes: []Node{{Name: "redis", Process: r.Process}}, Revoke: redisRevoke(r),
 		}, nil
 	}}
@@ -40,7 +40,7 @@ func startSentinel(tb testserver.TB) (*Server, error) {
 	}
 	sentinel := testserver.StartSentinel(tb, sentinelMaster, master, 2)
 	s := &Server{
-		Version: redisVersion(master) + " with Sentinel", Loses: true, ChangeLoses: true,
+		Version: redisVersion(master) + " with Sentinel", Pool: true, Loses: true, ChangeLoses: true,
 		URL: func(addrs []string) string {
 			return "redis+sentinel://tenure:secret@" + addrs[len(addrs)-1] + "/" + sentinelMaster
 		},

@@ -44,7 +44,7 @@ func startMariaDB(tb testserver.TB) (*Server, error) {
 	err = statements("CREATE USER '"+candidateRole+"'@'%' IDENTIFIED BY 'secret'",
 		"GRANT ALL PRIVILEGES ON "+m.Database+".* TO '"+candidateRole+"'@'%'")
 	return &Server{
-		Version: "MariaDB", Addrs: []string{m.Addr},
+		Version: "MariaDB", Addrs: []string{m.Addr}, Pool: true,
 		URL:   one("mysql://" + candidateRole + ":secret@{}/" + m.Database),
 		Nodes: []Node{{Name: "mariadb", Process: m.Process}},
 		Revoke: func() (func() error, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tenure-go/tenure/integration/internal/history"
@@ -100,8 +101,8 @@ func (exhaustPool) Plan(s *Scene, r *rand.Rand, taken []string) *Attack {
 	return &Attack{
 		Fault: history.Fault{Targets: []string{c.Name}}, Hold: hold,
 		Begin: func() (err error) {
-			if answer, err = c.Order(worker.OrderExhaust); err == nil && answer == "holds 0 connections of its pool" {
-				err = fmt.Errorf("%s could take no connection", c.Name)
+			if answer, err = c.Order(worker.OrderExhaust); err == nil && !strings.HasPrefix(answer, worker.Holds) {
+				err = fmt.Errorf("%s: %s", c.Name, answer)
 			}
 			return err
 		},

@@ -4,6 +4,8 @@ package worker
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -37,14 +39,14 @@ type Store interface {
 type Opened struct {
 	Store
 
-	pool *pgxpool.Pool
+	pool pool
 }
 
 // Close closes the store, and then the pool under it.
 func (o *Opened) Close() error {
 	err := o.Store.Close()
 	if o.pool != nil {
-		o.pool.Close()
+		o.pool.close()
 	}
 	return err
 }
@@ -70,14 +72,20 @@ func Open(ctx context.Context, address string) (*Opened, error) {
 		return nil, err
 	}
 	scheme, _, _ := strings.Cut(address, ":")
-	if scheme == "postgres" {
-		return openPostgres(ctx, address)
+	if open := pooled[scheme]; open != nil {
+		return open(ctx, address)
 	}
 	store, err := openOther(ctx, scheme, address)
 	if err != nil {
 		return nil, err
 	}
 	return &Opened{Store: store}, nil
+}
+
+// pooled are the stores over a pool that is not theirs alone, by the schemes of their URLs.
+var pooled = map[string]func(ctx context.Context, address string) (*Opened, error){
+	"postgres": openPostgres, "mysql": openMySQL, "sqlite": openSQLite, "redis": openRedis,
+	"redis+sentinel": openSentinel,
 }
 
 func openOther(ctx context.Context, scheme, address string) (Store, error) {
@@ -88,14 +96,10 @@ func openOther(ctx context.Context, scheme, address string) (Store, error) {
 			return nil, err
 		}
 		return file.Open(u.Path)
-	case "sqlite", "mysql":
-		return sqlstore.Open(ctx, address)
 	case "nats":
 		return natskv.Open(ctx, address)
 	case "etcd":
 		return etcd.Open(ctx, address)
-	case "redis", "redis+sentinel":
-		return redis.Open(ctx, address)
 	case "s3":
 		return s3.Open(ctx, address)
 	case "azblob":
@@ -105,9 +109,6 @@ func openOther(ctx context.Context, scheme, address string) (Store, error) {
 	}
 	return nil, fmt.Errorf("there is no store for %s", address)
 }
-
-// poolSize is that of pools of connections: the store's own listener has one of them.
-const poolSize = 5
 
 // openPostgres makes the pool itself, so that somebody else can take its connections.
 func openPostgres(ctx context.Context, address string) (*Opened, error) {
@@ -126,25 +127,76 @@ func openPostgres(ctx context.Context, address string) (*Opened, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Opened{store, pool}, nil
+	return &Opened{store, postgresPool{pool}}, nil
 }
 
-// exhaust takes all connections of the pool, as far as it gets them before ctx ends, and holds them until released is
-// closed. It returns how many those are.
-func (o *Opened) exhaust(ctx context.Context, released <-chan struct{}) int {
-	var taken []*pgxpool.Conn
-	for o.pool != nil && len(taken) < poolSize {
-		conn, err := o.pool.Acquire(ctx)
-		if err != nil {
-			break
-		}
-		taken = append(taken, conn)
+// openMySQL connects as the store at a URL does.
+func openMySQL(ctx context.Context, address string) (*Opened, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
 	}
-	go func() {
-		<-released
-		for _, conn := range taken {
-			conn.Release()
-		}
-	}()
-	return len(taken)
+	c := mysql.NewConfig()
+	c.User, c.Net, c.Addr, c.DBName = u.User.Username(), "tcp", u.Host, strings.TrimPrefix(u.Path, "/")
+	c.Passwd, _ = u.User.Password()
+	c.InterpolateParams = true
+	return openSQL(ctx, "mysql", c.FormatDSN(), sqlstore.MySQL{})
+}
+
+// openSQLite sets what the store at a URL does.
+func openSQLite(ctx context.Context, address string) (*Opened, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	pragmas := url.Values{"_pragma": {"busy_timeout(250)", "journal_mode(WAL)", "synchronous(FULL)"}}
+	return openSQL(ctx, "sqlite", "file:"+u.EscapedPath()+"?"+pragmas.Encode(), sqlstore.SQLite{})
+}
+
+func openSQL(ctx context.Context, driver, dsn string, dialect sqlstore.Dialect) (*Opened, error) {
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(poolSize)
+	store, err := sqlstore.New(db, dialect)
+	if err == nil {
+		err = store.Migrate(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &Opened{store, sqlPool{db}}, nil
+}
+
+func openRedis(ctx context.Context, address string) (*Opened, error) {
+	options, err := goredis.ParseURL(address)
+	if err != nil {
+		return nil, err
+	}
+	options.PoolSize, options.ContextTimeoutEnabled = poolSize, true
+	return overRedis(ctx, goredis.NewClient(options))
+}
+
+func openSentinel(ctx context.Context, address string) (*Opened, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	password, _ := u.User.Password()
+	return overRedis(ctx, goredis.NewFailoverClient(&goredis.FailoverOptions{
+		MasterName: strings.TrimPrefix(u.Path, "/"), SentinelAddrs: []string{u.Host},
+		Username: u.User.Username(), Password: password, PoolSize: poolSize, ContextTimeoutEnabled: true,
+	}))
+}
+
+func overRedis(ctx context.Context, client *goredis.Client) (*Opened, error) {
+	store, err := redis.New(client)
+	if err == nil {
+		err = client.Ping(ctx).Err()
+	}
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	return &Opened{store, redisPool{client}}, nil
 }

@@ -4,7 +4,6 @@ package worker
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -19,11 +18,13 @@ const (
 	// OrderExhaust takes all connections of the pool, and OrderRelease gives them back.
 	OrderExhaust = "exhaust"
 	OrderRelease = "release"
+	// Holds is how the answer begins to OrderExhaust that had an effect.
+	Holds = "holds "
 )
 
 // obey carries orders out. The end of the input is that of the nemesis, and of this process.
 func (w *candidate) obey(orders io.Reader, answers io.Writer) {
-	var released chan struct{}
+	release := func() {}
 	for lines := bufio.NewScanner(orders); lines.Scan(); {
 		order, argument, _ := strings.Cut(lines.Text(), " ")
 		answer := "unknown order"
@@ -31,23 +32,27 @@ func (w *candidate) obey(orders io.Reader, answers io.Writer) {
 		case OrderClock:
 			answer = w.moveClock(argument)
 		case OrderExhaust:
-			released = make(chan struct{})
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-			answer = "no store"
-			if store := w.store.Load(); store != nil {
-				answer = fmt.Sprintf("holds %d connections of its pool", store.exhaust(ctx, released))
-			}
-			cancel()
+			release, answer = w.exhaust()
 		case OrderRelease:
-			if released != nil {
-				close(released)
-				released = nil
-			}
-			answer = "released"
+			release()
+			release, answer = func() {}, "released"
 		}
 		fmt.Fprintln(answers, answer)
 	}
 	os.Exit(3)
+}
+
+// exhaust takes the connections of the pool, and returns what gives them back.
+func (w *candidate) exhaust() (release func(), answer string) {
+	store := w.store.Load()
+	if store == nil {
+		return func() {}, "has no store yet"
+	}
+	release, effect, err := store.exhaust()
+	if err != nil {
+		return func() {}, err.Error()
+	}
+	return release, Holds + effect
 }
 
 func (w *candidate) moveClock(argument string) string {
