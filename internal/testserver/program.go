@@ -38,6 +38,18 @@ func Find(tb TB, name string) string {
 	return path
 }
 
+// Missing returns why a server's program is not found, and how to get it; nil if it is.
+func Missing(name string) error {
+	p, ok := lookUp(name)
+	if !ok {
+		return fmt.Errorf("servers.txt has no server %q", name)
+	}
+	if _, err := p.find(); err != nil {
+		return fmt.Errorf("%w: %s", err, p.advice())
+	}
+	return nil
+}
+
 func lookUp(name string) (program, bool) {
 	for _, p := range programs() {
 		if p.name == name {
@@ -114,4 +126,11 @@ func (p program) advice() string { return "get it with: bash .ci/servers " + p.n
 func executable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// versionOf returns the version that servers.txt names of a program that is built.
+func versionOf(name string) string {
+	p, _ := lookUp(name)
+	_, version, _ := strings.Cut(p.what, "@")
+	return version
 }

@@ -3,20 +3,14 @@ package contenders
 import (
 	"context"
 	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/pem"
+	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -27,33 +21,8 @@ import (
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-// kubernetesVersion is of what bench/peers/get builds.
-const kubernetesVersion = "v1.37.1"
-
-// cached returns the path of what bench/peers/get has put into the cache.
-func cached(parts ...string) (string, error) {
-	cache := os.Getenv("TENURE_CACHE")
-	if cache == "" {
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			return "", err
-		}
-		cache = filepath.Join(dir, "tenure")
-	}
-	path := filepath.Join(append([]string{cache, "peers"}, parts...)...)
-	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("%s is not in the cache; get it with: bash bench/peers/get", filepath.Join(parts...))
-	}
-	return path, nil
-}
-
-func kubernetesProgram() (string, error) {
-	return cached("kube-apiserver@"+kubernetesVersion, "kube-apiserver")
-}
-
 func needsKubernetes() error {
-	_, err := kubernetesProgram()
-	return err
+	return errors.Join(testserver.Missing("kube-apiserver"), testserver.Missing("etcd"))
 }
 
 func kubernetesArena() peers.Arena {
@@ -62,83 +31,41 @@ func kubernetesArena() peers.Arena {
 	}
 }
 
-// kubernetesToken lets anybody in who has it. The server listens on loopback alone and holds nothing.
-const kubernetesToken = "bench"
-
 func startKubernetes(tb testserver.TB) (*kubernetesServer, error) {
-	program, err := kubernetesProgram()
-	if err != nil {
-		return nil, err
-	}
-	etcd, err := startEtcd(tb)
-	if err != nil {
-		return nil, err
-	}
-	dir, port := testserver.Dir(tb), testserver.Port(tb)
-	key, tokens := filepath.Join(dir, "key.pem"), filepath.Join(dir, "tokens")
-	if err := writeKey(key); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(tokens, []byte(kubernetesToken+",bench,bench,system:masters\n"), 0o600); err != nil {
-		return nil, err
-	}
-	k := &kubernetesServer{address: "https://" + testserver.Addr(port)}
+	server := testserver.StartKubernetes(tb)
+	k := &kubernetesServer{address: server.URL(), version: server.Version}
+	var err error
 	if k.client, err = kubernetes.NewForConfig(kubernetesConfig(k.address)); err != nil {
 		return nil, err
 	}
 	if k.http, err = rest.HTTPClientFor(kubernetesConfig(k.address)); err != nil {
 		return nil, err
 	}
-	testserver.Start(tb, testserver.Command{Program: program, Ready: k.ready, Args: []string{
-		"--etcd-servers=" + etcd.address, "--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port),
-		"--cert-dir=" + dir, "--token-auth-file=" + tokens, "--authorization-mode=AlwaysAllow",
-		"--service-account-issuer=https://bench", "--service-account-key-file=" + key,
-		"--service-account-signing-key-file=" + key, "--service-cluster-ip-range=10.0.0.0/24",
-	}})
-	return k, nil
-}
-
-func writeKey(path string) error {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return err
-	}
-	block := &pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}
-	return os.WriteFile(path, pem.EncodeToMemory(block), 0o600)
+	_, err = k.client.CoordinationV1().Leases(metav1.NamespaceDefault).Create(context.Background(),
+		&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: bareLease}}, metav1.CreateOptions{})
+	return k, err
 }
 
 // kubernetesConfig does not throttle: else the client, not the server, would be measured with many candidates.
 func kubernetesConfig(address string) *rest.Config {
 	return &rest.Config{
-		Host: address, BearerToken: kubernetesToken, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, QPS: -1,
+		Host: address, BearerToken: testserver.KubernetesToken, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, QPS: -1,
 	}
 }
 
 type kubernetesServer struct {
 	address string
+	version string
 	client  *kubernetes.Clientset
 	http    *http.Client
 }
 
-// ready returns nil once the namespace is there that the server makes for itself, and the Lease for bare writes.
-func (k *kubernetesServer) ready(ctx context.Context) error {
-	if _, err := k.client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{}); err != nil {
-		return err
-	}
-	_, err := k.client.CoordinationV1().Leases(metav1.NamespaceDefault).Create(ctx, &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Name: bareLease},
-	}, metav1.CreateOptions{})
-	if errors.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
-}
-
+// bareLease is that of bare writes.
 const bareLease = "bare"
 
 // Version is what was built: the server does not know its own, which release builds of Kubernetes set.
 func (k *kubernetesServer) Version() string {
-	return "kube-apiserver " + strings.TrimPrefix(kubernetesVersion, "v")
+	return "kube-apiserver " + strings.TrimPrefix(k.version, "v")
 }
 
 func (k *kubernetesServer) Address() string { return k.address }

@@ -151,3 +151,20 @@ func (c *nestContender) Close() error {
 	}
 	return errors.Join(err, c.input.Close())
 }
+
+// cached returns the path of what bench/peers/get has put into the cache.
+func cached(parts ...string) (string, error) {
+	cache := os.Getenv("TENURE_CACHE")
+	if cache == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return "", err
+		}
+		cache = filepath.Join(dir, "tenure")
+	}
+	path := filepath.Join(append([]string{cache, "peers"}, parts...)...)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%s is not in the cache; get it with: bash bench/peers/get", filepath.Join(parts...))
+	}
+	return path, nil
+}
