@@ -28,7 +28,7 @@ type Entry interface {
 // Config says where changes come from. All fields but Ended are needed.
 type Config[E Entry] struct {
 	// Read takes in what the server sends until that ends, or ctx does: everything that it holds by Begin, and then
-	// the changes by Change. It is called again after an interruption.
+	// the changes by Change. It is called again after an interruption, and when it reads less than is watched (Only).
 	Read func(ctx context.Context, to *Feed[E]) error
 	// Ended is called after Read has ended by itself, and the watches may have been told; nil for nothing.
 	Ended func(ctx context.Context, err error)
@@ -50,7 +50,10 @@ type Feed[E Entry] struct {
 	due     map[*watch]bool
 	held    map[string]E // what the server holds, by key; nil while that is not known
 	floor   uint64
-	broken  error // why it is not known; nil at the very start
+	broken  error              // why it is not known; nil at the very start, and where more is being read
+	only    string             // the one key that is read; empty: all are
+	reread  context.CancelFunc // ends the Read that is under way
+	stale   bool               // the Read that is under way reads too little
 }
 
 func newFeed[E Entry](c Config[E]) *Feed[E] {
@@ -65,6 +68,10 @@ func (f *Feed[E]) add(w *watch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.watches[w.key] = append(f.watches[w.key], w)
+	if f.only != "" && f.only != w.key {
+		f.only, f.held, f.broken, f.stale = "", nil, nil, true
+		f.reread()
+	}
 	f.look(w)
 }
 
@@ -102,9 +109,13 @@ func (f *Feed[E]) listen() {
 	pause := firstPause
 	for {
 		started := time.Now()
-		err := f.config.Read(f.ctx, f)
-		if f.ctx.Err() != nil {
+		ctx := f.turn()
+		err := f.config.Read(ctx, f)
+		switch {
+		case f.ctx.Err() != nil:
 			return
+		case ctx.Err() != nil:
+			continue // more is to be read, of which nobody has to be told
 		}
 		f.interrupt(err)
 		if f.config.Ended != nil {
@@ -121,10 +132,40 @@ func (f *Feed[E]) listen() {
 	}
 }
 
+// turn returns the context of the next Read.
+func (f *Feed[E]) turn() context.Context {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.reread != nil {
+		f.reread()
+	}
+	f.only, f.stale = "", false
+	ctx, cancel := context.WithCancel(f.ctx)
+	f.reread = cancel
+	return ctx
+}
+
+// Only returns the key that is watched if there is only one. Read may then read that alone: as soon as another is
+// watched its context ends, what it still takes in is left out, and it is called anew.
+func (f *Feed[E]) Only() (key string, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.watches) != 1 {
+		return "", false
+	}
+	for key = range f.watches {
+		f.only = key
+	}
+	return key, true
+}
+
 // Begin takes in what the server holds, by key, and the floor. The feed keeps held.
 func (f *Feed[E]) Begin(held map[string]E, floor uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.stale {
+		return
+	}
 	f.held, f.floor, f.broken = held, floor, nil
 	f.lookAll()
 }
@@ -133,6 +174,9 @@ func (f *Feed[E]) Begin(held map[string]E, floor uint64) {
 func (f *Feed[E]) Change(key string, e E) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.stale {
+		return
+	}
 	f.held[key] = e
 	f.look(f.watches[key]...)
 }
