@@ -1,0 +1,216 @@
+package kubernetes
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/storetest"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+func watching(request *http.Request) bool { return request.URL.Query().Get("watch") != "" }
+
+// gone is a meddle that has forgotten the resource versions from which watches go on: by a status, or by an event.
+func gone(byEvent bool) meddle {
+	const status = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}`
+	return func(request *http.Request, next http.RoundTripper) (*http.Response, error) {
+		if !watching(request) {
+			return next.RoundTrip(request)
+		}
+		code, text := http.StatusGone, status
+		if byEvent {
+			code, text = http.StatusOK, `{"type":"ERROR","object":`+status+`}`
+		}
+		return &http.Response{
+			StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Request: request,
+			Body: io.NopCloser(strings.NewReader(text)),
+		}, nil
+	}
+}
+
+// A watch that cannot go on from where it was says so, and begins anew with the current state.
+func TestResourceVersionIsGone(t *testing.T) {
+	k := server(t)
+	for name, byEvent := range map[string]bool{"by status": false, "by event": true} {
+		t.Run(name, func(t *testing.T) {
+			s, w := wired(t, k, newNamespace(t, k))
+			w.set(gone(byEvent))
+			deliveries := mustWatch(t, s, "a")
+			await(t, deliveries, "the interruption", failure)
+			w.meddle.Store(nil)
+			held := storetest.Swap(t, s, "a", "", storetest.Held(7, "leader"))
+			await(t, deliveries, "the record", at(held.Version))
+		})
+	}
+}
+
+// The API server ends every watch after a while. That is no interruption, and nothing is lost in between.
+func TestWatchEndsByItself(t *testing.T) {
+	k := server(t)
+	s, w := wired(t, k, newNamespace(t, k))
+	var lists, watches int
+	ended := make(chan struct{}, 100)
+	w.set(func(request *http.Request, next http.RoundTripper) (*http.Response, error) {
+		if !watching(request) {
+			if strings.HasSuffix(request.URL.Path, "/leases") && request.Method == http.MethodGet {
+				lists++
+			}
+			return next.RoundTrip(request)
+		}
+		watches++
+		query := request.URL.Query()
+		query.Set("timeoutSeconds", "1")
+		request.URL.RawQuery = query.Encode()
+		ended <- struct{}{}
+		return next.RoundTrip(request)
+	})
+	deliveries := mustWatch(t, s, "a")
+	held := storetest.Swap(t, s, "a", "", storetest.Held(7, "leader"))
+	for range 4 {
+		<-ended
+		held = storetest.Swap(t, s, "a", held.Version, storetest.Held(7, "leader"))
+	}
+	await(t, deliveries, "the last record", func(d delivery) bool {
+		if d.err != nil {
+			t.Fatalf("the watch was interrupted: %v", d.err)
+		}
+		return d.snapshot.Version == held.Version
+	})
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if lists != 1 || watches < 4 {
+		t.Errorf("%d lists and %d watches were asked for", lists, watches)
+	}
+}
+
+// As long as one election is watched, that Lease alone is asked for; with a second one all are, and the first is told
+// nothing of it.
+func TestScopeOfTheWatch(t *testing.T) {
+	k := server(t)
+	s, w := wired(t, k, newNamespace(t, k))
+	selectors := make(chan url.Values, 100)
+	w.set(func(request *http.Request, next http.RoundTripper) (*http.Response, error) {
+		if watching(request) {
+			selectors <- request.URL.Query()
+		}
+		return next.RoundTrip(request)
+	})
+	storetest.Swap(t, s, "b", "", storetest.Held(9, "other"))
+	first := mustWatch(t, s, "a")
+	await(t, first, "the absence", at(""))
+	if got := (<-selectors).Get("fieldSelector"); got != "metadata.name=a" {
+		t.Errorf("the first watch is of %q", got)
+	}
+	second := mustWatch(t, s, "b")
+	if d := await(t, second, "a state", func(delivery) bool { return true }); d.snapshot.Record.Token != 9 {
+		t.Errorf("the second watch begins with %+v", d)
+	}
+	if got := (<-selectors).Get("fieldSelector"); got != "" {
+		t.Errorf("the second watch is of %q", got)
+	}
+	held := storetest.Swap(t, s, "a", "", storetest.Held(7, "leader"))
+	d := await(t, first, "the record", func(d delivery) bool { return d.err != nil || d.snapshot.Exists() })
+	if d.err != nil || d.snapshot.Version != held.Version {
+		t.Errorf("the first watch was told %+v", d)
+	}
+}
+
+// role lets a user do some things with Leases.
+func role(t *testing.T, k *testserver.Kubernetes, namespace, user string, verbs ...string) {
+	t.Helper()
+	const api = "/apis/rbac.authorization.k8s.io/v1/namespaces/"
+	rules := `[{"apiGroups":["coordination.k8s.io"],"resources":["leases"],"verbs":["` +
+		strings.Join(verbs, `","`) + `"]}]`
+	for path, object := range map[string]string{
+		"/roles": `{"metadata":{"name":"tenure"},"rules":` + rules + `}`,
+		"/rolebindings": `{"metadata":{"name":"tenure"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role",` +
+			`"name":"tenure"},"subjects":[{"kind":"User","name":"` + user + `"}]}`,
+	} {
+		if err := k.Post(api+namespace+path, object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// allowed opens a store as a user who may do some things, as soon as the API server knows of it.
+func allowed(t *testing.T, k *testserver.Kubernetes, namespace string, verbs ...string) *Store {
+	t.Helper()
+	const user = "alice"
+	role(t, k, namespace, user, verbs...)
+	address := "kubernetes://" + namespace + "?kubeconfig=" + k.Kubeconfig(k.Addr, testserver.KubernetesUser+user)
+	var s *Store
+	storetest.Eventually(t, "the role is known", func() (open bool) {
+		var err error
+		s, err = Open(t.Context(), address)
+		return err == nil
+	})
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// Without the right to watch candidates poll, and whoever asks is told.
+func TestRightToWatchIsMissing(t *testing.T) {
+	k := server(t)
+	s := allowed(t, k, newNamespace(t, k), "get", "create", "update")
+	d := await(t, mustWatch(t, s, "a"), "the refusal", failure)
+	if !strings.Contains(d.err.Error(), "forbidden") {
+		t.Error(d.err)
+	}
+	g, err := s.Guarantee(t.Context())
+	if err != nil || g.Grade != tenure.GradeExclusive || !mentions(g.Reasons, "changes are not pushed") {
+		t.Errorf("%+v, %v", g, err)
+	}
+	f := fleet.New(t)
+	defer f.Check()
+	stop := f.Stand(s, "one")
+	first := f.Next()
+	f.Stand(s, "two")
+	stop()
+	if second := f.Next(); second.Token <= first.Token {
+		t.Errorf("token %d follows %d", second.Token, first.Token)
+	}
+}
+
+// What the README asks for is enough, and nothing else is allowed.
+func TestRightsOfTheREADMEAreEnough(t *testing.T) {
+	k := server(t)
+	namespace := newNamespace(t, k)
+	s := allowed(t, k, namespace, "get", "create", "update", "list", "watch")
+	storetest.Eventually(t, "the rights are known", func() bool {
+		g, err := s.Guarantee(t.Context())
+		return err == nil && !mentions(g.Reasons, "created") && !mentions(g.Reasons, "pushed")
+	})
+	f := fleet.New(t)
+	defer f.Check()
+	stop := f.Stand(s, "one", tenure.WithTTL(time.Minute))
+	first := f.Next()
+	f.Stand(s, "two", tenure.WithTTL(time.Minute))
+	f.Known(first)
+	stop()
+	f.Next() // within the minute: it is told
+	if _, err := s.leases.List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Error(err)
+	}
+	if err := s.leases.Delete(t.Context(), fleet.Election, metav1.DeleteOptions{}); err == nil {
+		t.Error("the user may delete, and so proves nothing")
+	}
+}
+
+// Who may not even read ends with what the API server says.
+func TestRightToReadIsMissing(t *testing.T) {
+	k := server(t)
+	_, err := Open(t.Context(), "kubernetes://default?kubeconfig="+k.Kubeconfig(k.Addr, testserver.KubernetesUser+"bob"))
+	storetest.Want(t, storetest.Permanent, err)
+	if !strings.Contains(err.Error(), `User "bob" cannot get resource "leases"`) {
+		t.Error(err)
+	}
+}
