@@ -19,6 +19,15 @@ const (
 
 var update = flag.Bool("update", false, "write the table into the document")
 
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// Most of the time is spent waiting for what a bug prevents, and not by a processor.
+	if err := flag.Set("test.parallel", "5"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 // brought returns an overlay with which the bug is back.
 func (b Bug) brought(t *testing.T) string {
 	t.Helper()
@@ -53,6 +62,7 @@ func (b Bug) brought(t *testing.T) string {
 func TestOldBugsAreCaught(t *testing.T) {
 	for _, b := range Bugs {
 		t.Run(b.Test, func(t *testing.T) {
+			t.Parallel()
 			overlay := b.brought(t)
 			if testing.Short() {
 				t.Skip("short: that the bug can be put back is all that is looked at")
