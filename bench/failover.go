@@ -97,7 +97,7 @@ func Lead(ctx context.Context, beds []Bed, args []string, in io.Reader, out io.W
 	if len(args) != 4 {
 		return fmt.Errorf("lead wants a bed, an address, an election and a TTL, not %d arguments", len(args))
 	}
-	bed, err := Find(beds, args[0])
+	bed, err := Stores(beds).Find(args[0])
 	if err != nil {
 		return err
 	}

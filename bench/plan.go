@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -74,15 +73,4 @@ func (p Plan) Check() error {
 
 func (p Plan) logf(format string, args ...any) {
 	fmt.Fprintf(p.Log, "%s  %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
-}
-
-// Find returns the bed of that name.
-func Find(beds []Bed, name string) (Bed, error) {
-	names := make([]string, len(beds))
-	for i, bed := range beds {
-		if names[i] = bed.Name; bed.Name == name {
-			return bed, nil
-		}
-	}
-	return Bed{}, fmt.Errorf("there is no store %q; known: %s", name, strings.Join(names, ", "))
 }

@@ -92,7 +92,7 @@ func TestPlans(t *testing.T) {
 			t.Errorf("a plan with %s was accepted", what)
 		}
 	}
-	if _, err := Find([]Bed{{Name: "a"}, {Name: "b"}}, "c"); err == nil || !strings.Contains(err.Error(), "a, b") {
+	if _, err := Stores([]Bed{{Name: "a"}, {Name: "b"}}).Find("c"); err == nil || !strings.Contains(err.Error(), "a, b") {
 		t.Errorf("an unknown bed: %v", err)
 	}
 }

@@ -71,7 +71,7 @@ func Lead(ctx context.Context, all []Peer, args []string, in io.Reader, out io.W
 	if len(args) != 4 {
 		return fmt.Errorf("lead wants a contender, an address, an election and a lease, not %d arguments", len(args))
 	}
-	peer, err := Find(all, args[0])
+	peer, err := Contenders(all).Find(args[0])
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,9 @@ package peers
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
+
+	"github.com/tenure-go/tenure/bench"
 )
 
 // Peer is a library that elects a leader, ours or another.
@@ -55,20 +54,7 @@ type Contender interface {
 	Close() error
 }
 
-// Find returns the peer of that name.
-func Find(all []Peer, name string) (Peer, error) {
-	i := slices.IndexFunc(all, func(p Peer) bool { return p.Name == name })
-	if i < 0 {
-		return Peer{}, fmt.Errorf("there is no contender %q; known: %s", name, strings.Join(Names(all), ", "))
-	}
-	return all[i], nil
-}
-
-// Names returns the names of peers.
-func Names(all []Peer) []string {
-	names := make([]string, len(all))
-	for i, p := range all {
-		names[i] = p.Name
-	}
-	return names
+// Contenders returns the choice of peers.
+func Contenders(all []Peer) bench.Choice[Peer] {
+	return bench.Choice[Peer]{What: "contender", All: all, Name: func(p Peer) string { return p.Name }}
 }

@@ -4,31 +4,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"slices"
-	"strings"
 
 	"github.com/tenure-go/tenure/bench"
 	"github.com/tenure-go/tenure/bench/beds"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-	default:
-		fmt.Fprintln(os.Stderr, "tenure-bench:", err)
-		os.Exit(1)
-	}
-}
+func main() { bench.Main("tenure-bench", run) }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if len(args) > 0 && args[0] == bench.LeadCommand {
@@ -65,7 +50,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	o := options{plan: bench.FullPlan()}
 	flags := flag.NewFlagSet("tenure-bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	stores := flags.String("stores", "all", "stores to measure, separated by commas: "+strings.Join(names(), ", "))
+	stores := flags.String("stores", "all", "stores to measure, separated by commas: "+bench.Stores(beds.All()).Names())
 	short := flags.Bool("short", false, "measure next to nothing, to see that everything works")
 	load := flags.Duration("for", o.plan.Load, "for how long candidates at rest are watched")
 	flags.StringVar(&o.document, "write", "", "put the tables into this document, in the place of those of an earlier run")
@@ -83,7 +68,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	o.plan.Log = stderr
 	var err error
-	o.beds, err = choose(*stores)
+	o.beds, err = bench.Stores(beds.All()).Choose(*stores)
 	return o, err
 }
 
@@ -91,30 +76,4 @@ func given(flags *flag.FlagSet, name string) bool {
 	found := false
 	flags.Visit(func(f *flag.Flag) { found = found || f.Name == name })
 	return found
-}
-
-func choose(stores string) ([]bench.Bed, error) {
-	all := beds.All()
-	if stores == "all" {
-		return all, nil
-	}
-	var chosen []bench.Bed
-	for name := range strings.SplitSeq(stores, ",") {
-		bed, err := bench.Find(all, strings.TrimSpace(name))
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(chosen, func(b bench.Bed) bool { return b.Name == bed.Name }) {
-			chosen = append(chosen, bed)
-		}
-	}
-	return chosen, nil
-}
-
-func names() []string {
-	var names []string
-	for _, bed := range beds.All() {
-		names = append(names, bed.Name)
-	}
-	return names
 }

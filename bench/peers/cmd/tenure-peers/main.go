@@ -4,14 +4,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"slices"
-	"strings"
 
 	"k8s.io/klog/v2"
 
@@ -21,15 +16,7 @@ import (
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "tenure-peers:", err)
-		os.Exit(1)
-	}
-}
+func main() { bench.Main("tenure-peers", run) }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	klog.SetLogger(klog.Logger{}) // client-go's elector says much
@@ -65,7 +52,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("tenure-peers", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	chosen := flags.String("contenders", "all",
-		"those to measure, separated by commas: "+strings.Join(peers.Names(contenders.All()), ", "))
+		"those to measure, separated by commas: "+peers.Contenders(contenders.All()).Names())
 	short := flags.Bool("short", false, "measure next to nothing, to see that everything works")
 	flags.StringVar(&o.document, "write", "", "put the tables into this document, in the place of those of an earlier run")
 	if err := flags.Parse(args); err != nil {
@@ -79,24 +66,6 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	o.plan.Log = stderr
 	var err error
-	o.peers, err = choose(*chosen)
+	o.peers, err = peers.Contenders(contenders.All()).Choose(*chosen)
 	return o, err
-}
-
-func choose(chosen string) ([]peers.Peer, error) {
-	all := contenders.All()
-	if chosen == "all" {
-		return all, nil
-	}
-	var picked []peers.Peer
-	for name := range strings.SplitSeq(chosen, ",") {
-		p, err := peers.Find(all, strings.TrimSpace(name))
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(picked, func(other peers.Peer) bool { return other.Name == p.Name }) {
-			picked = append(picked, p)
-		}
-	}
-	return picked, nil
 }

@@ -14,7 +14,7 @@ func TestFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(o.peers) != 2 || o.peers[0].Name != "redsync" || o.peers[1].Name != "pglock" {
-		t.Errorf("the contenders are %v", peers.Names(o.peers))
+		t.Errorf("the contenders are %v", peers.Contenders(o.peers).Names())
 	}
 	if o.plan.Load != peers.ShortPlan().Load || o.document != "doc.md" {
 		t.Errorf("the plan is %+v, the document %q", o.plan, o.document)
