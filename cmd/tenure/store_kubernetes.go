@@ -9,8 +9,8 @@ import (
 	"github.com/tenure-go/tenure/stores/kubernetes"
 )
 
-// kubernetesScheme is the Leases of a namespace. Its client is half as large as all the rest of the command, which therefore
-// has it only if it is built with the tag kubernetes.
+// kubernetesScheme is the Leases of a namespace. Its client is half as large as all the rest of the command, which
+// therefore has it only if it is built with the tag kubernetes.
 var kubernetesScheme = scheme{names: []string{"kubernetes"}, form: "kubernetes://namespace", open: openKubernetes}
 
 func init() { schemes = append(schemes, kubernetesScheme) }

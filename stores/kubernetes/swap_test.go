@@ -162,11 +162,17 @@ func TestAnswersToAWrite(t *testing.T) {
 
 // A server that is away has got nothing.
 func TestConnectionIsRefused(t *testing.T) {
-	s, err := New(clientFor(t, testserver.Addr(testserver.Port(t))), "default")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.CompareAndSwap(t.Context(), "a", "", storetest.Held(7, "leader"))
+	k := server(t)
+	s, w := wired(t, k, newNamespace(t, k))
+	held := storetest.Swap(t, s, "a", "", storetest.Held(7, "leader"))
+	nobody := testserver.Addr(testserver.Port(t))
+	w.set(func(request *http.Request, next http.RoundTripper) (*http.Response, error) {
+		request.URL.Host = nobody
+		return next.RoundTrip(request)
+	})
+	_, err := s.CompareAndSwap(t.Context(), "a", held.Version, storetest.Held(7, "leader"))
+	storetest.Want(t, storetest.NotApplied, err)
+	_, err = s.CompareAndSwap(t.Context(), "b", "", storetest.Held(7, "leader"))
 	storetest.Want(t, storetest.NotApplied, err)
 }
 
