@@ -102,34 +102,32 @@ current-context: test
 
 // Post makes an object with the token that may do anything, and returns an error unless it was made.
 func (k *Kubernetes) Post(path, object string) error {
-	_, err := k.do(context.Background(), http.MethodPost, path, object)
-	return err
+	return k.do(context.Background(), http.MethodPost, path, object)
 }
 
 // ready returns nil once the namespace is there that the server makes for itself, and its roles.
 func (k *Kubernetes) ready(ctx context.Context) error {
-	if _, err := k.do(ctx, http.MethodGet, "/readyz", ""); err != nil {
+	if err := k.do(ctx, http.MethodGet, "/readyz", ""); err != nil {
 		return err
 	}
-	_, err := k.do(ctx, http.MethodGet, "/api/v1/namespaces/default", "")
-	return err
+	return k.do(ctx, http.MethodGet, "/api/v1/namespaces/default", "")
 }
 
-func (k *Kubernetes) do(ctx context.Context, method, path, body string) (string, error) {
+func (k *Kubernetes) do(ctx context.Context, method, path, body string) error {
 	request, err := http.NewRequestWithContext(ctx, method, k.URL()+path, bytes.NewBufferString(body))
 	if err != nil {
-		return "", err
+		return err
 	}
 	request.Header.Set("Authorization", "Bearer "+KubernetesToken)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := k.client.Do(request)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode >= http.StatusMultipleChoices {
 		err = fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
 	}
-	return string(text), err
+	return err
 }
