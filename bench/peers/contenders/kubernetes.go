@@ -49,7 +49,8 @@ func startKubernetes(tb testserver.TB) (*kubernetesServer, error) {
 // kubernetesConfig does not throttle: else the client, not the server, would be measured with many candidates.
 func kubernetesConfig(address string) *rest.Config {
 	return &rest.Config{
-		Host: address, BearerToken: testserver.KubernetesToken, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, QPS: -1,
+		Host: address, BearerToken: testserver.KubernetesToken, QPS: -1,
+		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
 	}
 }
 
