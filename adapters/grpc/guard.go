@@ -172,7 +172,7 @@ func (g *Guard) await(ctx context.Context, round *guard.Round) *refusal {
 	case err == nil:
 		return nil
 	case errors.Is(err, leaderhttp.ErrSuperseded):
-		return g.refusal(codes.FailedPrecondition, fmt.Sprintf("the term with token %d is over", round.Token))
+		return g.stale(round.Token, g.rounds.Highest())
 	}
 	g.logger.Error("calls of an earlier term have not returned", "token", round.Token, "error", err)
 	return g.refusal(codes.Unavailable, "a call of an earlier term has not ended yet")

@@ -161,6 +161,31 @@ func TestGuardOrdersTerms(t *testing.T) {
 	expectCode(t, <-older, codes.Aborted)
 }
 
+// A call that is superseded while it waits for earlier ones learns the highest token, as one that comes too late does.
+func TestGuardRefusesCallsThatWereOvertakenWaiting(t *testing.T) {
+	entered, waited, leave := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	c := guarded(t, &service{stream: echo, unary: func(ctx context.Context) error {
+		if token, _ := tenuregrpc.GuardedToken(ctx); token == 5 {
+			close(entered)
+			<-ctx.Done() // the call of token 6 is there, and waits
+			close(waited)
+			<-leave
+		}
+		return nil
+	}}, &leaderhttp.MemoryMark{}, tenuregrpc.WithPatience(patience))
+	oldest, newest := make(chan error, 1), make(chan error, 1)
+	go func() { oldest <- c.callUnder(t, "5") }()
+	<-entered
+	go func() {
+		<-waited
+		newest <- c.callUnder(t, "7")
+	}()
+	c.refused(under(t, "6"), t, codes.FailedPrecondition, "token 6 is over: 7 was seen", tenuregrpc.MetadataToken, "7")
+	close(leave)
+	expectCode(t, <-newest, codes.OK)
+	expectCode(t, <-oldest, codes.OK)
+}
+
 // A stream that is open under an earlier term ends, though its client neither sends nor reads.
 func TestGuardEndsStreamsOfEarlierTerms(t *testing.T) {
 	entered, left := make(chan struct{}), make(chan error, 1)
