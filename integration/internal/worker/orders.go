@@ -37,9 +37,14 @@ func (w *candidate) obey(orders io.Reader, answers io.Writer) {
 			release()
 			release, answer = func() {}, "released"
 		}
-		fmt.Fprintln(answers, answer)
+		say(answers, answer)
 	}
 	os.Exit(3)
+}
+
+// say answers with one line. Some errors have several: the nemesis would take the rest for answers to its next orders.
+func say(answers io.Writer, answer string) {
+	fmt.Fprintln(answers, strings.Join(strings.Fields(answer), " "))
 }
 
 // exhaust takes the connections of the pool, and returns what gives them back.

@@ -3,11 +3,16 @@
 package worker
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/integration/internal/history"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
@@ -68,3 +73,29 @@ type endless struct{ returned *int }
 func (e endless) take(context.Context) (func(), error) { return func() { *e.returned++ }, nil }
 
 func (endless) close() {}
+
+// Whatever an error looks like, an order has one line for an answer, and the next order gets its own.
+func TestAnAnswerIsOneLine(t *testing.T) {
+	w := &candidate{}
+	w.store.Store(&Opened{Store: unreachable{}, pool: endless{new(int)}})
+	orders, give := io.Pipe()
+	hear, answers := io.Pipe()
+	go w.obey(orders, answers) // never ends: the end of its input is that of the process
+	lines := bufio.NewScanner(hear)
+	for _, c := range []struct{ order, want string }{
+		{OrderExhaust, "holds 5 connections of its pool, whose store says: one host: refused other host: refused"},
+		{OrderRelease, "released"},
+	} {
+		fmt.Fprintln(give, c.order)
+		if !lines.Scan() || lines.Text() != c.want {
+			t.Errorf("the answer to %q is %q, want %q", c.order, lines.Text(), c.want)
+		}
+	}
+}
+
+// unreachable is a store with an error of several lines, as PostgreSQL's is with several hosts.
+type unreachable struct{ Store }
+
+func (unreachable) Load(context.Context, string) (tenure.Snapshot, error) {
+	return tenure.Snapshot{}, errors.New("one host: refused\n\tother host: refused")
+}
