@@ -39,7 +39,8 @@ func (s Snapshot) Exists() bool { return s.Version != "" }
 // tokens, hand-over, observers and requests work on every store. Package tenuretest checks an implementation.
 //
 // Both methods are safe for concurrent use. Both return soon after their context ends: a candidate waits for a call
-// before it makes the next one, and Stop waits for the last.
+// before it makes the next one, and Stop waits for the last. What a store holds in its process, such as goroutines,
+// connections and open files, does not grow with the terms and watches that are over.
 //
 // The error says what is known of the outcome: [ErrConflict] (the version was not the current one, nothing was
 // written), [ErrNotApplied] (certainly not written), [ErrPermanent] (trying again is useless, nothing was written).

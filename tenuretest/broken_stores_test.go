@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tenure-go/tenure"
@@ -278,6 +279,15 @@ var brokenStores = []brokenStore{
 		breaks: watchingBy(func(hearing) (func(), error) { return func() { time.Sleep(time.Hour) }, nil }),
 	},
 	{rule: "WATCH-GOROUTINES", fault: "has a goroutine for each watch", breaks: watchingBy(goroutineEach)},
+
+	{rule: "LEFT-TERMS", fault: "has a goroutine for each session that it ever saw", breaks: swapping(goroutineKept)},
+	{
+		rule: "LEFT-WATCHES", fault: "does not tell the goroutine that serves a watch of its end",
+		breaks: watchingBy(func(h hearing) (func(), error) {
+			stop, err := h.done()
+			return sync.OnceFunc(func() { stop(); go time.Sleep(12 * time.Hour) }), err
+		}),
+	},
 
 	{rule: "LIST-NAMES", fault: "lists what was merely asked for", breaks: listsLoaded},
 	{

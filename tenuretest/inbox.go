@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/tenure-go/tenure"
 )
@@ -74,6 +75,16 @@ func (b *inbox) await(c *trial, what string, wanted func(tenure.Snapshot) bool) 
 		case <-ctx.Done():
 			c.fail("%s was not delivered within %v; %s", what, patience, b)
 		}
+	}
+}
+
+// listen waits for a delivery, but for no longer than d.
+func (b *inbox) listen(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-b.arrived:
+	case <-timer.C:
 	}
 }
 

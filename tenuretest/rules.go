@@ -239,6 +239,15 @@ var rules = []rule{
 	},
 
 	{
+		id: "LEFT-TERMS", check: leftTerms, alone: true,
+		text: "terms that are over leave no goroutines and no open files behind in the process",
+	},
+	{
+		id: "LEFT-WATCHES", check: leftWatches, needs: []need{watching}, alone: true,
+		text: "watches that were stopped leave no goroutines and no open files behind in the process",
+	},
+
+	{
 		id: "LIST-NAMES", check: listNames, needs: []need{listing},
 		text: "List returns each election that has a record once, and none that was merely loaded or watched",
 	},
