@@ -98,7 +98,25 @@ func TestStory23HealthGatesLeadership(t *testing.T) {
 	})
 }
 
-// A candidate whose health is not known does not stand.
+// A candidate whose health is not known yet does not stand: what hangs may have hung before it came.
+func TestHealthIsKnownBeforeTheFirstBid(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		well := make(chan struct{})
+		check := func(context.Context) error { <-well; return nil }
+		a, _ := start(t, store, "a", tenure.WithHealthCheck(check, time.Hour))
+		time.Sleep(time.Minute)
+		expectLeader(t, nil, a)
+		if r := record(t, store); r.Token != 0 {
+			t.Errorf("it made a bid: %+v", r)
+		}
+		close(well)
+		synctest.Wait()
+		expectLeader(t, a)
+		stop(t, a)
+	})
+}
+
+// A check that hangs has failed when its time is over, whether it obeys its context or not.
 func TestHealthCheckThatHangs(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memory.Store) {
 		var hang atomic.Bool
