@@ -2,7 +2,6 @@ package tenure
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,10 +43,7 @@ type vitals struct {
 // New returns a candidate of the election in store. The error wraps [ErrConfig] and names what is wrong: a name, or
 // options that contradict each other or cannot be safe. Nothing is sent to the store yet.
 func New(store Store, election string, options ...Option) (*Candidate, error) {
-	if store == nil {
-		return nil, fmt.Errorf("%w: the store is nil", ErrConfig)
-	}
-	if err := CheckElection(election); err != nil {
+	if err := checkPlace(store, election); err != nil {
 		return nil, err
 	}
 	_, watches := store.(Watcher)
@@ -103,8 +99,12 @@ func (c *Candidate) Idle() {
 }
 
 // RunIfLeader calls fn if the candidate leads, and reports whether it did. The context of fn ends with ctx and with
-// the term, and [context.Cause] then tells which; the seat is not given up before fn has returned. The error is fn's.
+// the term, and [context.Cause] then tells which; the seat is not given up before fn has returned. The error is fn's, or
+// [ErrConfig] if fn is nil.
 func (c *Candidate) RunIfLeader(ctx context.Context, fn func(context.Context, Term) error) (ran bool, err error) {
+	if fn == nil {
+		return false, errNoWork
+	}
 	l := c.current.Load()
 	if l == nil || !l.trust.holds() || !l.enter() {
 		return false, nil

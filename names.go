@@ -13,6 +13,14 @@ const maxNameLength = 255
 // UTF-8 without control characters. Stores accept every such name and encode what they cannot hold as it is.
 func CheckElection(name string) error { return checkName("election", name) }
 
+// checkPlace refuses what names no election in a store.
+func checkPlace(store Store, election string) error {
+	if store == nil {
+		return fmt.Errorf("%w: the store is nil", ErrConfig)
+	}
+	return CheckElection(election)
+}
+
 func checkName(what, name string) error {
 	switch {
 	case name == "":

@@ -93,7 +93,7 @@ func WithRenewals() ObserveOption { return observeOption(func(o *observer) { o.r
 // the sequence ends with ctx, or with an error that wraps [ErrPermanent] or [ErrConfig].
 func Observe(ctx context.Context, store Store, election string, options ...ObserveOption) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		if err := CheckElection(election); err != nil {
+		if err := checkPlace(store, election); err != nil {
 			yield(Change{}, err)
 			return
 		}

@@ -11,7 +11,7 @@ import (
 // seat. It needs no connection to the leader, who meets the request at its next renewal or at once where the store
 // pushes. Token and At are filled in. It returns the record as written.
 //
-// Errors: [ErrNotLeader] if nobody leads, the store's otherwise. Like all functions that operate on an election it
+// Errors: [ErrNotLeader] if nobody leads, [ErrConfig] if an argument names nothing, the store's otherwise. Like all functions that operate on an election it
 // tries again after a conflict and settles an unknown outcome by reading, until ctx ends.
 func Ask(ctx context.Context, store Store, election string, request Request) (Record, error) {
 	if request.To != "" {
@@ -60,7 +60,7 @@ func LiftPause(ctx context.Context, store Store, election string) (Record, error
 // pause if there is one; the next term goes on from there. A record that still names a leader is watched for one TTL
 // first, and left alone, with [ErrHeld], if it changes meanwhile.
 func Forget(ctx context.Context, store Store, election string) error {
-	if err := CheckElection(election); err != nil {
+	if err := checkPlace(store, election); err != nil {
 		return err
 	}
 	before, err := store.Load(ctx, election)
@@ -90,7 +90,7 @@ func Forget(ctx context.Context, store Store, election string) error {
 
 // edit changes a record in a way that leaves its term alone, again and again until it is done.
 func edit(ctx context.Context, store Store, election, doing string, change func(*Record) error) (Record, error) {
-	if err := CheckElection(election); err != nil {
+	if err := checkPlace(store, election); err != nil {
 		return Record{}, err
 	}
 	pause := 10 * time.Millisecond

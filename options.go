@@ -48,8 +48,8 @@ type config struct {
 }
 
 // WithID sets the candidate's ID, by which people and [Candidate.TransferTo] know it: 1 to 255 bytes of UTF-8 without
-// control characters. The default is made of host name, process ID and a random part. Two processes with one ID never
-// both lead, since a random session tells them apart; but nobody else can.
+// control characters. The default, which an empty id stands for too, is made of host name, process ID and a random
+// part. Two processes with one ID never both lead, since a random session tells them apart; but nobody else can.
 func WithID(id string) Option { return option(func(c *config) { c.ID = id }) }
 
 // WithTTL sets the length of the lease: how long a leader that died stays undisturbed. Default [DefaultTTL], bounds
@@ -251,6 +251,9 @@ func (c *config) check(unit time.Duration) error {
 			ErrConfig, c.TTL, unit)
 	case c.priority < -10 || c.priority > 0:
 		return fmt.Errorf("%w: priority %d must be between -10 and 0", ErrConfig, c.priority)
+	case c.minGrade > GradeExclusive:
+		return fmt.Errorf("%w: minimum grade %d is none of the grades, the highest of which is %d",
+			ErrConfig, c.minGrade, GradeExclusive)
 	case c.healthEvery < 0:
 		return fmt.Errorf("%w: health check interval %v must not be negative", ErrConfig, c.healthEvery)
 	}

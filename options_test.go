@@ -2,6 +2,7 @@ package tenure_test
 
 import (
 	"errors"
+	"iter"
 	"math"
 	"strings"
 	"testing"
@@ -48,6 +49,7 @@ func TestS12RefusedConfigurations(t *testing.T) {
 		{"back-off jitter", []tenure.Option{tenure.WithBackoff(tenure.Backoff{Jitter: 2})}, "back-off jitter 2 must be between 0 and 1"},
 		{"ID too long", []tenure.Option{tenure.WithID(long)}, "the name of the candidate has 256 bytes, more than 255"},
 		{"ID with control characters", []tenure.Option{tenure.WithID("a\nb")}, `"a\nb", contains a control character`},
+		{"grade", []tenure.Option{tenure.WithMinimumGrade(9)}, "minimum grade 9 is none of the grades"},
 		{"observer", []tenure.Option{tenure.WithObserver(nil)}, "an observer is nil"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -71,9 +73,30 @@ func TestNewRefusesNames(t *testing.T) {
 			t.Errorf("New(%q) = %v, want %q", election, err, says)
 		}
 	}
-	if _, err := tenure.New(nil, name); !errors.Is(err, tenure.ErrConfig) {
-		t.Errorf("New(nil) = %v", err)
+}
+
+// TestNoStore: whatever takes a store refuses to do without one, instead of panicking at its first use.
+func TestNoStore(t *testing.T) {
+	ctx := t.Context()
+	for call, run := range map[string]func() error{
+		"New":     func() error { _, err := tenure.New(nil, name); return err },
+		"Ask":     func() error { _, err := tenure.Ask(ctx, nil, name, tenure.Request{}); return err },
+		"Pause":   func() error { _, err := tenure.SetPause(ctx, nil, name, tenure.Pause{}); return err },
+		"Resume":  func() error { _, err := tenure.LiftPause(ctx, nil, name); return err },
+		"Forget":  func() error { return tenure.Forget(ctx, nil, name) },
+		"Observe": func() error { return firstError(tenure.Observe(ctx, nil, name)) },
+	} {
+		if err := run(); !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), "the store is nil") {
+			t.Errorf("%s without a store = %v", call, err)
+		}
 	}
+}
+
+func firstError(changes iter.Seq2[tenure.Change, error]) error {
+	for _, err := range changes {
+		return err
+	}
+	return nil
 }
 
 func TestDefaults(t *testing.T) {

@@ -3,6 +3,7 @@ package tenure
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/tenure-go/tenure/internal/protocol"
 )
@@ -16,11 +17,14 @@ import (
 //   - ctx's error when ctx ends, after fn has returned and the seat is given back;
 //   - nil when the candidate is stopped;
 //   - the store's error, wrapping [ErrPermanent], when trying again is useless;
-//   - [ErrRunning] or [ErrGrade] if it cannot start.
+//   - [ErrRunning] or [ErrGrade] if it cannot start, [ErrConfig] if fn is nil.
 //
 // After a term that was lost it stands again; fn's error is then no more than logged. A panic in fn ends the term,
 // gives the seat back, and goes on.
 func (c *Candidate) Run(ctx context.Context, fn func(ctx context.Context, term Term) error) error {
+	if fn == nil {
+		return errNoWork
+	}
 	s, err := c.begin(ctx, protocol.Stand)
 	if err != nil {
 		return err
@@ -36,6 +40,9 @@ func (c *Candidate) Run(ctx context.Context, fn func(ctx context.Context, term T
 		}
 	}
 }
+
+// errNoWork refuses a function that is nil before a seat is taken for it.
+var errNoWork = fmt.Errorf("%w: the function to call while leading is nil", ErrConfig)
 
 // leave stops the stint and waits until nothing of it runs.
 func (s *stint) leave() {

@@ -66,6 +66,22 @@ func TestRunReturnsWithItsFunction(t *testing.T) {
 	}
 }
 
+// TestNoWork: a function that is nil is refused before a seat is taken for it.
+func TestNoWork(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		c, _ := candidate(t, store, "a")
+		if err := c.Run(t.Context(), nil); !errors.Is(err, tenure.ErrConfig) {
+			t.Errorf("Run(nil) = %v", err)
+		}
+		if ran, err := c.RunIfLeader(t.Context(), nil); ran || !errors.Is(err, tenure.ErrConfig) {
+			t.Errorf("RunIfLeader(nil) = %v, %v", ran, err)
+		}
+		if r := record(t, store); r.Token != 0 {
+			t.Errorf("a seat was taken: %+v", r)
+		}
+	})
+}
+
 func TestRunStandsAgainAfterALostTerm(t *testing.T) {
 	bubble(t, func(t *testing.T, inner *memory.Store) {
 		store := &away{Store: inner}
