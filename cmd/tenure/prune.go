@@ -34,7 +34,7 @@ func newPrune(a *app) *cobra.Command {
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if unused < 0 {
-				return usagef("--unused %v is negative", unused)
+				return usagef("--unused %v must not be negative", unused)
 			}
 			if !yes {
 				question := fmt.Sprintf("Delete the records of all elections that nobody has used for %v?", unused)

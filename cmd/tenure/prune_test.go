@@ -43,7 +43,7 @@ func TestPruneDeletesUnusedElectionsOnly(t *testing.T) {
 func TestPruneAsks(t *testing.T) {
 	p := newPlace(t)
 	checkRefusal(t, call(t, p.flag, "prune"), codeFailed, "give --yes")
-	checkRefusal(t, call(t, p.flag, "prune", "--yes", "--unused", "-1s"), codeFailed, "is negative")
+	checkRefusal(t, call(t, p.flag, "prune", "--yes", "--unused", "-1s"), codeFailed, "must not be negative")
 	o := call(t, p.flag, "prune", "--yes")
 	if want := "no election was unused for 720h0m0s"; o.code != 0 || !strings.Contains(o.stderr, want) {
 		t.Errorf("got %+v, want %q", o, want)

@@ -82,7 +82,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; see %q", err, cmd.CommandPath()+" --help")
+		return usagef("%w; see %q", explainFlag(err), cmd.CommandPath()+" --help")
 	})
 	root.AddGroup(groups...)
 	root.SetHelpCommand(newHelp())

@@ -47,7 +47,7 @@ type planDuration time.Duration
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (d *planDuration) UnmarshalText(text []byte) error {
-	parsed, err := time.ParseDuration(string(text))
+	parsed, err := parseDuration(string(text))
 	*d = planDuration(parsed)
 	return err
 }

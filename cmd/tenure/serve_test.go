@@ -70,7 +70,7 @@ func TestWrongConfiguration(t *testing.T) {
 		`{"lisen": ""}`: `unknown field "lisen"`,
 		`{"elections": [{"name": "x", "mode": "stand", "tll": "1s"}]}`:                 `unknown field "tll"`,
 		`{"elections": [{"name": "x", "mode": "stand", "ttl": 1}]}`:                    "cannot unmarshal number",
-		`{"elections": [{"name": "x", "mode": "stand", "ttl": "1"}]}`:                  "missing unit",
+		`{"elections": [{"name": "x", "mode": "stand", "ttl": "1"}]}`:                  `"1" is no duration: give it a unit`,
 		`{"elections": [{"name": "x", "mode": "stand", "ttl": "0s"}]}`:                 "TTL 0s must be between",
 		`{"elections": [{"name": "x"}]}`:                                               `neither "stand" nor "campaign"`,
 		`{"elections": [{"mode": "stand"}]}`:                                           "has no name",

@@ -25,7 +25,8 @@ func TestWrongInput(t *testing.T) {
 		{"unknown flag", []string{"status", "--jsn"}, 125, `unknown flag: --jsn; see "tenure status --help"`},
 		{"unknown short flag", []string{"status", "-x"}, 125, `see "tenure status --help"`},
 		{"flag without a value", []string{"status", "--store"}, 125, "needs an argument"},
-		{"global flag of the wrong type", []string{"--store-timeout", "10", "list"}, 125, "missing unit"},
+		{"global flag of the wrong type", []string{"--store-timeout", "10", "list"}, 125,
+			`--store-timeout: "10" is no duration: give it a unit, as in 500ms, 5s or 1m30s; see`},
 		{"negative timeout", []string{"--store-timeout", "-1s", "list"}, 125, "must be positive"},
 		{"quiet and verbose", []string{"-q", "-v", "list"}, 125, "give one of them"},
 
@@ -72,7 +73,7 @@ func TestWrongInput(t *testing.T) {
 		{"run without an election", []string{store, "run", "true"}, 125, "--election NAME"},
 		{"run without a command", []string{store, "run", "--election", "a"}, 125, "give it after --"},
 		{"run with an empty command", []string{store, "run", "--election", "a", "--", ""}, 125, "no command"},
-		{"TTL without a unit", []string{store, "run", "--election", "a", "--ttl", "10", "true"}, 125, "missing unit"},
+		{"TTL without a unit", []string{store, "run", "--election", "a", "--ttl", "10", "true"}, 125, `--ttl: "10" is no duration`},
 		{"TTL too short", []string{store, "run", "--election", "a", "--ttl", "1ms", "true"}, 125, "want 100ms at least"},
 		{"TTL too long", []string{store, "run", "--election", "a", "--ttl", "25h", "true"}, 125, "between 100ms and 24h"},
 		{"TTL too fine", []string{store, "run", "--election", "a", "--ttl", "1s1us", "true"}, 125, "multiple of 1ms"},
