@@ -169,7 +169,9 @@ func (g *Guard) log(r report) {
 	case reportStarted:
 		log.Info("command started", "cgroup", r.Cgroup)
 	case reportRefused:
-		log.Warn("command not started", "error", g.refused(r))
+		if r.Cause == CauseDeadline { // other reasons end the run, and whoever started it tells them
+			g.logger.Warn("command not started", "command", g.command, "error", ErrOverdue)
+		}
 	case reportEnding:
 		log.Info("command is being ended", "cause", r.Cause, "killed", r.Phase == killing)
 	case reportExited:
