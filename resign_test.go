@@ -3,6 +3,8 @@ package tenure_test
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -216,6 +218,33 @@ func TestS11NothingRunsAfterStop(t *testing.T) {
 			t.Error("something went on after Stop")
 		}
 		stop(t, c) // of a candidate that does not run: nothing to do
+	})
+}
+
+// followed is a store that counts the watches that have not been stopped.
+type followed struct {
+	*memory.Store
+	watches atomic.Int32
+}
+
+func (f *followed) Watch(ctx context.Context, election string, deliver func(tenure.Snapshot, error)) (func(), error) {
+	stop, err := f.Store.Watch(ctx, election, deliver)
+	f.watches.Add(1)
+	return sync.OnceFunc(func() { stop(); f.watches.Add(-1) }), err
+}
+
+// S11: the watch ends too.
+func TestS11NothingIsWatchedAfterStop(t *testing.T) {
+	bubble(t, func(t *testing.T, inner *memory.Store) {
+		store := &followed{Store: inner}
+		c, _ := start(t, store, "a")
+		if n := store.watches.Load(); n != 1 {
+			t.Errorf("%d watches of a candidate that stands", n)
+		}
+		stop(t, c)
+		if n := store.watches.Load(); n != 0 {
+			t.Errorf("%d watches go on after Stop", n)
+		}
 	})
 }
 
