@@ -43,6 +43,9 @@ func Open(ctx context.Context, rawURL string, options ...Option) (*Store, error)
 }
 
 func misconfigured(err error) error {
+	if clientcmd.IsEmptyConfig(err) { // client-go's own words recommend a variable that is out of use
+		err = errors.New("there is none: set KUBECONFIG to a file or put it at ~/.kube/config, unless this runs in a pod")
+	}
 	if errors.Is(err, tenure.ErrConfig) {
 		return err
 	}

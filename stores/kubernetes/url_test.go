@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,6 +43,16 @@ func TestWrongURL(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: the error shows a password: %v", raw, err)
 		}
+	}
+}
+
+// TestNoConfiguration: who has none is told where it is looked for.
+func TestNoConfiguration(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	_, err := Open(t.Context(), "kubernetes://billing")
+	if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), "there is none: set KUBECONFIG to a file") {
+		t.Errorf("%v; want an ErrConfig that says where it is looked for", err)
 	}
 }
 
