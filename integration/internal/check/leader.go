@@ -62,7 +62,7 @@ func oneLeader(r *Run, _ Options) (j judgement) {
 func risingTokens(r *Run, _ Options) (j judgement) {
 	var before *Term
 	first := map[uint64]*Term{}
-	trusted := 0
+	trusted, again := 0, 0
 	for _, t := range r.Terms {
 		if f := first[t.Token]; f == nil {
 			first[t.Token] = t
@@ -70,6 +70,9 @@ func risingTokens(r *Run, _ Options) (j judgement) {
 			known := between(f, t)
 			j.add(known, r.excusedBetween(known), "token %d belonged to %s from %s and to %s from %s",
 				t.Token, f.Life, r.Time(known.From), t.Life, r.Time(known.To))
+		}
+		if t.Before != nil {
+			again++
 		}
 		if len(t.Spans) == 0 {
 			continue // when it was trusted, if it was, is not known
@@ -89,6 +92,9 @@ func risingTokens(r *Run, _ Options) (j judgement) {
 		j.undecided = "nobody was ever trusted"
 	} else if lowest, highest := r.tokens(); highest > 0 {
 		j.note += fmt.Sprintf(", tokens %d to %d", lowest, highest)
+	}
+	if again > 0 {
+		j.note += fmt.Sprintf(", %s within a term", plural(again, "command started again", "commands started again"))
 	}
 	return j
 }

@@ -277,7 +277,7 @@ func TestTermsOfACommandThatIsStartedAgain(t *testing.T) {
 	if got := result.Run.TrustedTerms(); got != 2 {
 		t.Errorf("%d terms, want 2", got)
 	}
-	if note := result.Row("rising-tokens").Note; note != "2 terms, tokens 1 to 2" {
+	if note := result.Row("rising-tokens").Note; note != "2 terms, tokens 1 to 2, 3 commands started again within a term" {
 		t.Errorf("noted %q", note)
 	}
 	s.command(5, "a", "a.1", 1, 299, 301)

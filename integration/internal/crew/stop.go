@@ -52,6 +52,25 @@ func (c *Candidate) Command() int {
 	return 0
 }
 
+// KillCommand ends the process that tenure runs as no handler can prevent, and leaves its supervisor and their guard
+// alone. It returns once no thread of it runs any more, and 0 if there was none.
+func (c *Candidate) KillCommand() (pid int, err error) {
+	if pid = c.Command(); pid == 0 {
+		return 0, nil
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) {
+		return 0, nil
+	} else if err != nil {
+		return 0, fmt.Errorf("kill process %d: %w", pid, err)
+	}
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat"); !slices.ContainsFunc(threads, runs) {
+			return pid, nil
+		}
+	}
+	return pid, fmt.Errorf("process %d does not end", pid)
+}
+
 func commandUnder(pid int, program string) int {
 	for _, child := range children(pid) {
 		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", child)); err == nil && exe == program {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/tenure-go/tenure/integration/internal/crew"
 	"github.com/tenure-go/tenure/integration/internal/history"
@@ -24,7 +25,7 @@ func target(c *crew.Candidate) string {
 	return c.Name
 }
 
-// kill ends a candidate with kill -9, and starts it again later.
+// kill ends a candidate with kill -9, and starts it again later, or the command of tenure run alone.
 type kill struct{}
 
 func (kill) Name() string { return "kill" }
@@ -32,15 +33,55 @@ func (kill) Name() string { return "kill" }
 func (kill) Unfit(*Scene) string { return "" }
 
 func (kill) Plan(s *Scene, r *rand.Rand, taken []string) *Attack {
-	hold := shortOrLong(r, s.TTL)
+	ofCommand, hold := r.IntN(2) == 0, shortOrLong(r, s.TTL)
 	c := s.draw(r, taken, nil)
 	if c == nil {
 		return nil
+	}
+	if ofCommand && c.Command() != 0 {
+		return s.killCommand(c, hold)
 	}
 	return &Attack{
 		Fault: history.Fault{Targets: []string{target(c)}, Kills: !c.Supervised}, Hold: hold, Moment: true,
 		Begin: c.Kill, End: func() (string, error) { return "it was started again", c.Start() },
 	}
+}
+
+// killCommand ends a command alone, which its supervisor starts again under the same token. One that has ended since it
+// was drawn has its supervisor killed in its place.
+func (s *Scene) killCommand(c *crew.Candidate, hold time.Duration) *Attack {
+	killed, began := 0, time.Time{}
+	return &Attack{
+		// The next life may begin before it is noted that this one has ended, so that this is not told of the fault.
+		Fault: history.Fault{Targets: []string{c.Name}}, Hold: hold, Moment: true,
+		Begin: func() (err error) {
+			if killed, err = c.KillCommand(); err == nil && killed == 0 {
+				err = c.Kill()
+			}
+			began = time.Now()
+			return err
+		},
+		End: func() (string, error) {
+			if killed == 0 {
+				return "its command had ended, and its supervisor was started again", c.Start()
+			}
+			return s.replaced(c, killed, began)
+		},
+	}
+}
+
+// replaced waits until another command runs in the place of one that was killed, and says so. If the term was over
+// before that, as it can be when another fault strikes at the same time, somebody else's work shows it.
+func (s *Scene) replaced(c *crew.Candidate, killed int, since time.Time) (string, error) {
+	for end := time.Now().Add(answersWithin); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if pid := c.Command(); pid != 0 && pid != killed {
+			return fmt.Sprintf("process %d was gone, and process %d ran in its place", killed, pid), nil
+		}
+		if last, _ := s.Registers.Last(); last.At.After(since) && last.Process != c.Name {
+			return fmt.Sprintf("process %d was gone, and %s led after it", killed, last.Process), nil
+		}
+	}
+	return "", fmt.Errorf("process %d was killed, and within %v nothing ran in its place", killed, answersWithin)
 }
 
 // killAll ends all candidates at once.
