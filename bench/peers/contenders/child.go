@@ -9,16 +9,10 @@ import (
 )
 
 // Child does what this package and [peers.Run] start their own program again for, and reports whether the arguments
-// asked for that: to be a server, or a process that leads and is killed.
+// asked for that: to be a process that leads and is killed.
 func Child(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) (done bool, err error) {
-	if len(args) == 0 {
+	if len(args) == 0 || args[0] != bench.LeadCommand {
 		return false, nil
 	}
-	switch args[0] {
-	case bench.LeadCommand:
-		return true, peers.Lead(ctx, All(), args[1:], stdin, stdout)
-	case etcdCommand:
-		return true, serveEtcd(ctx, args[1:])
-	}
-	return false, nil
+	return true, peers.Lead(ctx, All(), args[1:], stdin, stdout)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/tenure-go/tenure/bench/peers"
 )
 
-// TestMain is a server or a process that leads, if this program was started again as such.
+// TestMain is a process that leads, if this program was started again as such.
 func TestMain(m *testing.M) {
 	klog.SetLogger(klog.Logger{})
 	if done, err := Child(context.Background(), os.Args[1:], os.Stdin, os.Stdout); done {

@@ -15,7 +15,8 @@ import (
 func Etcd() peers.Peer {
 	return peers.Peer{
 		Name: "etcd-concurrency", Module: "go.etcd.io/etcd/client/v3", Arena: etcdArena(), Lease: 60 * time.Second,
-		About: "`concurrency.Election` in a session of each candidate, `Campaign` and `Resign`", Most: 500, Open: openEtcd,
+		About: "`concurrency.Election` in a session of each candidate, `Campaign` and `Resign`", Most: 500,
+		Needs: needsEtcd, Open: openEtcd,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -73,6 +74,24 @@ func (k *kubernetesServer) Address() string { return k.address }
 
 func (k *kubernetesServer) Ping(ctx context.Context) error {
 	return getOK(ctx, k.http, k.address+"/version")
+}
+
+// getOK makes a request that has to succeed.
+func getOK(ctx context.Context, client *http.Client, address string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 4<<10))
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s: %s", address, response.Status, text)
+	}
+	return err
 }
 
 func (k *kubernetesServer) Write(ctx context.Context, value int) error {
