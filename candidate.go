@@ -99,8 +99,8 @@ func (c *Candidate) Idle() {
 }
 
 // RunIfLeader calls fn if the candidate leads, and reports whether it did. The context of fn ends with ctx and with
-// the term, and [context.Cause] then tells which; the seat is not given up before fn has returned. The error is fn's, or
-// [ErrConfig] if fn is nil.
+// the term, and [context.Cause] then tells which; the seat is not given up before fn has returned. The error is fn's,
+// or [ErrConfig] if fn is nil.
 func (c *Candidate) RunIfLeader(ctx context.Context, fn func(context.Context, Term) error) (ran bool, err error) {
 	if fn == nil {
 		return false, errNoWork

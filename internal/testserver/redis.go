@@ -39,10 +39,41 @@ func startRedis(tb TB, dir string, port int, args ...string) *Redis {
 		"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", dir, "--save", "", "--appendonly", "no",
 		"--repl-diskless-sync-delay", "0", "--databases", "64",
 	}, args...)
+	// In a file and not as arguments: whom it follows, as a Sentinel has it written there, outlives the process.
+	config := configure(tb, filepath.Join(dir, "redis.conf"), directives(args))
 	process := Start(tb, Command{
-		Program: Find(tb, "redis-server"), Args: args, Unprivileged: true, Ready: redisAnswers(Addr(port)),
+		Program: Find(tb, "redis-server"), Args: []string{config}, Unprivileged: true, Ready: redisAnswers(Addr(port)),
 	})
 	return &Redis{Process: process, Addr: Addr(port), Dir: dir, tb: tb}
+}
+
+// directives returns arguments as the lines of a configuration.
+func directives(args []string) string {
+	var text strings.Builder
+	for _, a := range args {
+		name, begins := strings.CutPrefix(a, "--")
+		switch {
+		case begins:
+			text.WriteString("\n" + name)
+		case a == "":
+			text.WriteString(` ""`)
+		default:
+			text.WriteString(" " + a)
+		}
+	}
+	return text.String() + "\n"
+}
+
+// configure writes a configuration that a server of another user can rewrite, and returns its path.
+func configure(tb TB, path, text string) string {
+	tb.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		tb.Fatalf("write a configuration: %v", err)
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		tb.Fatalf("open a configuration to its server: %v", err)
+	}
+	return path
 }
 
 // StartReplica starts a Redis server that follows another one, and returns once it has its data.
@@ -67,13 +98,7 @@ sentinel monitor %s %s %s 1
 sentinel down-after-milliseconds %s 1500
 sentinel failover-timeout %s 2000
 `, port, dir, name, host, masterPort, name, name)
-	path := filepath.Join(dir, "sentinel.conf")
-	if err := os.WriteFile(path, []byte(config), 0o666); err != nil {
-		tb.Fatalf("write the configuration of a Sentinel: %v", err)
-	}
-	if err := os.Chmod(path, 0o666); err != nil { // it rewrites the file, as another user
-		tb.Fatalf("open the configuration of a Sentinel: %v", err)
-	}
+	path := configure(tb, filepath.Join(dir, "sentinel.conf"), config)
 	process := Start(tb, Command{
 		Program: Find(tb, "redis-sentinel"), Args: []string{path}, Unprivileged: true, Ready: redisAnswers(Addr(port)),
 	})

@@ -93,6 +93,9 @@ func redisRevoke(servers ...*testserver.Redis) func() (func() error, error) {
 		}
 		return func() error {
 			_, err := each("ACL SETUSER tenure +@all")
+			if err == nil {
+				_, err = each("CONFIG REWRITE") // a Sentinel may have had the file written meanwhile
+			}
 			return err
 		}, nil
 	}
