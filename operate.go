@@ -12,8 +12,8 @@ import (
 // pushes. Token and At are filled in. It returns the record as written.
 //
 // Errors: [ErrNotLeader] if nobody leads, [ErrConfig] if an argument names nothing, the store's otherwise. Like all
-// functions that operate on an election it tries again after a conflict and settles an unknown outcome by reading, until
-// ctx ends.
+// functions that operate on an election it tries again after a conflict and settles an unknown outcome by reading,
+// until ctx ends.
 func Ask(ctx context.Context, store Store, election string, request Request) (Record, error) {
 	if request.To != "" {
 		if err := checkName("candidate", request.To); err != nil {

@@ -25,8 +25,12 @@ func TestWrongInput(t *testing.T) {
 		{"unknown flag", []string{"status", "--jsn"}, 125, `unknown flag: --jsn; see "tenure status --help"`},
 		{"unknown short flag", []string{"status", "-x"}, 125, `see "tenure status --help"`},
 		{"flag without a value", []string{"status", "--store"}, 125, "needs an argument"},
-		{"global flag of the wrong type", []string{"--store-timeout", "10", "list"}, 125,
-			`--store-timeout: "10" is no duration: give it a unit, as in 500ms, 5s or 1m30s; see`},
+		{
+			"global flag of the wrong type",
+			[]string{"--store-timeout", "10", "list"},
+			125,
+			`--store-timeout: "10" is no duration: give it a unit, as in 500ms, 5s or 1m30s; see`,
+		},
 		{"negative timeout", []string{"--store-timeout", "-1s", "list"}, 125, "must be positive"},
 		{"quiet and verbose", []string{"-q", "-v", "list"}, 125, "give one of them"},
 
