@@ -17,14 +17,24 @@ const (
 	steps, rising = 6, 0.8
 )
 
-// leakable is what a process can leak.
-var leakable = []struct {
+// holding is something that a process can leak.
+type holding struct {
 	what string
-	of   func(Sample) int
-}{
-	{"goroutines", func(s Sample) int { return s.Goroutines }},
-	{"open files", func(s Sample) int { return s.Descriptors }},
+	// of are ways to count it. It is leaked only if it climbs by each of them.
+	of []func(Sample) int
 }
+
+var leakable = []holding{
+	{"goroutines", []func(Sample) int{
+		func(s Sample) int { return s.Goroutines },
+		func(s Sample) int { return s.Goroutines - perConnection*s.Sockets },
+	}},
+	{"open files", []func(Sample) int{func(s Sample) int { return s.Descriptors }}},
+}
+
+// perConnection is how many goroutines a client's connection has at most: those of net/http are read by one and written
+// by another. Without them a pool that faults have made larger is no leak, and with them one that is smaller is none.
+const perConnection = 2
 
 // leaks compares what a life holds after so many terms with what it held before the last one. Of all samples between
 // two terms the least counts, since others may have met a call or a pool at work.
@@ -36,13 +46,13 @@ func leaks(r *Run, _ Options) (j judgement) {
 		}
 		judged++
 		for _, held := range leakable {
-			if least := l.least(held.of); climbs(least) {
-				j.add(l.Span, false, "%v held %s %v after 0, 1, 2 … terms", l, held.what, least)
+			if held.climbs(l) {
+				j.add(l.Span, false, "%v held %s %v after 0, 1, 2 … terms", l, held.what, l.least(held.of[0]))
 			}
 		}
 	}
 	for _, held := range leakable {
-		up, total := r.steps(held.of)
+		up, total := r.steps(held)
 		if total < steps {
 			continue
 		}
@@ -82,6 +92,11 @@ func (l *Life) least(of func(Sample) int) (out []int) {
 	return out
 }
 
+// climbs reports whether a life has held more and more of it.
+func (h holding) climbs(l *Life) bool {
+	return !slices.ContainsFunc(h.of, func(of func(Sample) int) bool { return !climbs(l.least(of)) })
+}
+
 // climbs reports whether values only rise, and far enough that it is no chance.
 func climbs(values []int) bool {
 	for i := 1; i < len(values); i++ {
@@ -95,15 +110,22 @@ func climbs(values []int) bool {
 
 // steps counts how often a candidate that had led before led again, and how often it held more afterwards. The first
 // term is not counted: much is opened in it for good.
-func (r *Run) steps(of func(Sample) int) (up, total int) {
+func (r *Run) steps(held holding) (up, total int) {
 	for _, l := range r.Lives {
-		least := l.least(of)
-		for i := 2; i < len(least); i++ {
+		for i := 2; i < len(l.atTerms()); i++ {
 			total++
-			if least[i] > least[i-1] {
+			if held.rose(l, i) {
 				up++
 			}
 		}
 	}
 	return up, total
+}
+
+// rose reports whether a life held more of it after that many steps from one term to the next than after one less.
+func (h holding) rose(l *Life, i int) bool {
+	return !slices.ContainsFunc(h.of, func(of func(Sample) int) bool {
+		least := l.least(of)
+		return least[i] <= least[i-1]
+	})
 }

@@ -1,6 +1,10 @@
 package check
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/tenure-go/tenure/integration/internal/history"
+)
 
 func TestLeaks(t *testing.T) {
 	// Each number is what is held after one more term.
@@ -8,6 +12,16 @@ func TestLeaks(t *testing.T) {
 		return func(s *story) {
 			for terms, v := range values {
 				s.resources(1, 1000+terms*100, "a", terms, v, 10)
+			}
+		}
+	}
+	// The same with so many sockets besides.
+	connected := func(goroutines, sockets []int) func(*story) {
+		return func(s *story) {
+			for terms, v := range goroutines {
+				s.say(1000+terms*100, "a", history.Event{Resources: &history.Resources{
+					Goroutines: v, Descriptors: 10, Sockets: sockets[terms], Terms: terms,
+				}})
 			}
 		}
 	}
@@ -31,6 +45,9 @@ func TestLeaks(t *testing.T) {
 		{"once not", held(10, 20, 20, 30), Held, 0},
 		{"once less", held(10, 20, 19, 30), Held, 0},
 		{"a pool that grows once", held(10, 30, 30), Held, 0},
+		{"a pool that grows again", connected([]int{11, 13, 17}, []int{1, 2, 4}), Held, 0},
+		{"a pool that shrinks", connected([]int{11, 11, 11}, []int{6, 4, 2}), Held, 0},
+		{"goroutines beside a pool that grows", connected([]int{11, 16, 21}, []int{1, 2, 3}), Violated, 1},
 		{"falling", held(30, 20, 10), Held, 0},
 		{"too few terms", held(10, 90), Undecided, 0},
 		{"none", func(*story) {}, Undecided, 0},

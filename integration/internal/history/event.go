@@ -179,6 +179,8 @@ type Resources struct {
 	// Descriptors is how many files are open. Sockets come and go with the pools of clients: whether one is left behind
 	// is looked at when the store is closed, and is a failure of the process.
 	Descriptors int `json:"descriptors"`
+	// Sockets is how many of those are open: a connection may have goroutines.
+	Sockets int `json:"sockets,omitempty"`
 	// Terms is how many terms this life has had.
 	Terms int `json:"terms"`
 }

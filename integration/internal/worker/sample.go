@@ -48,9 +48,9 @@ func (w *candidate) sample(ctx context.Context) {
 		if w.leading.Load() {
 			continue
 		}
-		files, _ := descriptors()
+		files, sockets := descriptors()
 		w.say(history.Event{Resources: &history.Resources{
-			Goroutines: runtime.NumGoroutine(), Descriptors: files, Terms: int(w.terms.Load()),
+			Goroutines: runtime.NumGoroutine(), Descriptors: files, Sockets: sockets, Terms: int(w.terms.Load()),
 		}})
 	}
 }
