@@ -31,6 +31,9 @@ type Cost struct {
 // Crowds are the numbers of elections in one process.
 var Crowds = []int{1, 100, 1000, 10000}
 
+// sizeable is how many elections take more memory than comes and goes in a process.
+const sizeable = 100
+
 // MeasureCosts measures all libraries, one after the other.
 func MeasureCosts(t *testing.T, crowds []int) []Cost {
 	t.Helper()
@@ -123,7 +126,7 @@ func readsClock(t *testing.T, p *Peer) (reads, stopped bool) {
 }
 
 // measureSize has a process lead many elections at rest. Of few elections the median of many rounds counts: short-lived
-// goroutines leave gaps between the stacks of those that stay, and one is less than what comes and goes in a process.
+// goroutines leave gaps between the stacks of those that stay.
 func measureSize(t *testing.T, p *Peer, elections int) Size {
 	t.Helper()
 	var bytes, goroutines []float64
@@ -177,7 +180,10 @@ func (r *Report) writeCosts(w io.Writer) {
 	fmt.Fprintf(w, "### What an election costs its process\n\n%s\n\n", costText)
 	t := bench.Table{Head: []string{"library", "asking, in readings of the clock", "ns", "reads the clock"}}
 	for _, n := range Crowds {
-		t.Head = append(t.Head, fmt.Sprintf("KiB each of %d", n), "goroutines")
+		if n >= sizeable {
+			t.Head = append(t.Head, fmt.Sprintf("KiB each of %d", n))
+		}
+		t.Head = append(t.Head, fmt.Sprintf("goroutines each of %d", n))
 	}
 	for _, c := range r.Costs {
 		t.Add(append([]string{c.Peer.Name}, c.cells()...)...)
@@ -194,8 +200,8 @@ the library's and one that the program calls it from, and of the heap what the l
 allocates is not, by the place of the allocation and for all libraries alike: servers, the network with the calls and
 the subscriptions in it, the lines that use the library; nor is what the runtime keeps of goroutines for later ones.
 Every election has a client of its own, also of etcd and pglock, whose clients have goroutines that elections of one
-process can share. A single election is less than what comes and goes in a process, so that its memory is the median of
-30 attempts and still rough.
+process can share. What a single election takes of memory is less than what comes and goes in a process, and cannot be
+told.
 
 Where ours is behind: an answer that reads the clock costs a reading of it, and those that cost less are flags, wrong
 after every pause. Its memory is that of a candidate with its history, its timers and its session.`
@@ -209,12 +215,18 @@ func (c Cost) cells() []string {
 		cells[2] = map[bool]string{true: "yes", false: "**no**"}[c.ReadsClock]
 	}
 	for _, n := range Crowds {
-		size, ok := c.Sizes[n]
-		if !ok {
-			cells = append(cells, bench.None, bench.None)
-			continue
-		}
-		cells = append(cells, bench.Number(size.Bytes/1024), bench.Number(size.Goroutines))
+		cells = append(cells, c.sizeCells(n)...)
 	}
 	return cells
+}
+
+func (c Cost) sizeCells(elections int) []string {
+	memory, goroutines := bench.None, bench.None
+	if size, ok := c.Sizes[elections]; ok {
+		memory, goroutines = bench.Number(size.Bytes/1024), bench.Number(size.Goroutines)
+	}
+	if elections < sizeable {
+		return []string{goroutines}
+	}
+	return []string{memory, goroutines}
 }
