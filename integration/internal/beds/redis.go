@@ -3,6 +3,7 @@
 package beds
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -55,22 +56,29 @@ func startSentinel(tb testserver.TB) (*Server, error) {
 	return s, nil
 }
 
+const (
+	// promotes is how long a Sentinel may take to have promoted a replica, and tries how long it is given each time: it
+	// gives a fail-over up that does not go on.
+	promotes = 45 * time.Second
+	tries    = 5 * time.Second
+)
+
 // sentinelFailOver has the Sentinel promote a replica, and waits until it has.
 func sentinelFailOver(sentinel *testserver.Redis) (string, error) {
-	before, err := sentinel.Do("SENTINEL GET-MASTER-ADDR-BY-NAME " + sentinelMaster)
+	const who = "SENTINEL GET-MASTER-ADDR-BY-NAME " + sentinelMaster
+	before, err := sentinel.Do(who)
 	if err != nil {
 		return "", err
 	}
-	if _, err := sentinel.Do("SENTINEL FAILOVER " + sentinelMaster); err != nil {
-		return "", err
-	}
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		now, err := sentinel.Do("SENTINEL GET-MASTER-ADDR-BY-NAME " + sentinelMaster)
-		if err == nil && now != before {
-			return "the master is at " + strings.ReplaceAll(strings.TrimSpace(now), "\n", ":"), nil
+	for end := time.Now().Add(promotes); time.Now().Before(end); {
+		_, err = sentinel.Do("SENTINEL FAILOVER " + sentinelMaster) // refused while no replica is fit, or one is promoted
+		for again := time.Now().Add(tries); time.Now().Before(again); time.Sleep(20 * time.Millisecond) {
+			if now, err := sentinel.Do(who); err == nil && now != before {
+				return "the master is at " + strings.ReplaceAll(strings.TrimSpace(now), "\n", ":"), nil
+			}
 		}
 	}
-	return "", fmt.Errorf("the Sentinel has promoted no replica")
+	return "", errors.Join(errors.New("the Sentinel has promoted no replica"), err)
 }
 
 func redisRevoke(servers ...*testserver.Redis) func() (func() error, error) {

@@ -37,6 +37,7 @@ func TestHostileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.awaitText(election, ".wish", evil+`\u{d}\u{a}reason`)
+	p.await("the end of the term", "!"+card(election, ".leader")+".innerText.includes(%s)", evil) // which closes a question
 	if _, err := tenure.LiftPause(t.Context(), s.store, election); err != nil {
 		t.Fatal(err)
 	}
