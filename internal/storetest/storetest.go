@@ -17,6 +17,7 @@ type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
 	Context() context.Context
+	Cleanup(f func())
 }
 
 // Held is the record of a term that goes on.

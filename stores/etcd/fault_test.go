@@ -211,18 +211,18 @@ func TestMemberAlone(t *testing.T) {
 	members := testserver.StartEtcdCluster(t, 3)
 	s := openStore(t, members[0].Addr, "")
 	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the current state", at(created.Version))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the current state", storetest.At(created.Version))
 	members[1].Kill()
 	members[2].Kill()
-	await(t, deliveries, "the interruption", failure)
+	storetest.Await(t, deliveries, "the interruption", storetest.Failed)
 	storetest.Eventually(t, "a write is refused", func() bool {
 		_, err := s.CompareAndSwap(t.Context(), "billing", created.Version, storetest.Held(2, "b"))
 		return storetest.OutcomeOf(err) == storetest.NotApplied && strings.Contains(err.Error(), "no leader")
 	})
 	members[1].Start()
 	members[2].Start()
-	await(t, deliveries, "the state again", at(created.Version))
+	storetest.Await(t, deliveries, "the state again", storetest.At(created.Version))
 }
 
 // A leader that resigns is followed at once, whoever has been told by the server.

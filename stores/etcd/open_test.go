@@ -85,8 +85,8 @@ func TestMinimalRights(t *testing.T) {
 	stop := f.Stand(s, "a")
 	f.Next()
 	stop()
-	deliveries := mustWatch(t, s, "fleet")
-	await(t, deliveries, "the vacancy", func(d delivery) bool { return d.snapshot.Exists() && d.snapshot.Record.Vacant() })
+	deliveries := storetest.Watch(t, s, "fleet")
+	storetest.Await(t, deliveries, "the vacancy", func(d storetest.Delivery) bool { return d.Snapshot.Exists() && d.Snapshot.Record.Vacant() })
 	if listed, err := s.List(t.Context()); err != nil || len(listed) != 1 {
 		t.Errorf("List returned %q, %v", listed, err)
 	}
@@ -96,7 +96,7 @@ func TestMinimalRights(t *testing.T) {
 	mustPrune(t, s, "fleet")
 
 	reader := openStore(t, "reader:p%40ss@"+server.Addr, "")
-	await(t, mustWatch(t, reader, "fleet"), "the missing record", at(""))
+	storetest.Await(t, storetest.Watch(t, reader, "fleet"), "the missing record", storetest.At(""))
 	_, err := reader.CompareAndSwap(t.Context(), "fleet", "", storetest.Held(100, "reader"))
 	storetest.Want(t, storetest.Permanent, err)
 	elsewhere, err := Open(t.Context(), "etcd://elector:p%40ss@"+server.Addr+"/elsewhere")
@@ -126,8 +126,8 @@ func TestRightsComeAndGo(t *testing.T) {
 	}
 	defer root.Close()
 	current := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the record", at(current.Version))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the record", storetest.At(current.Version))
 	if _, err := root.UserRevokeRole(t.Context(), "elector", "elector"); err != nil {
 		t.Fatal(err)
 	}
@@ -142,10 +142,10 @@ func TestRightsComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	current = change(t, s, storetest.Held(2, "b"))
-	await(t, deliveries, "the change", at(current.Version))
+	storetest.Await(t, deliveries, "the change", storetest.At(current.Version))
 	server.Restart()
 	current = change(t, s, storetest.Held(3, "c"))
-	await(t, deliveries, "the change after the restart", at(current.Version))
+	storetest.Await(t, deliveries, "the change after the restart", storetest.At(current.Version))
 }
 
 func inFile(t *testing.T, name string, content []byte) (path string) {
@@ -194,7 +194,7 @@ func TestTLS(t *testing.T) {
 	}
 	defer s.Close()
 	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
-	await(t, mustWatch(t, s, "billing"), "the record", at(created.Version))
+	storetest.Await(t, storetest.Watch(t, s, "billing"), "the record", storetest.At(created.Version))
 	for _, rest := range []string{"etcds://" + addr, "etcds://" + addr + "?ca_file=" + cert, "etcd://" + addr} {
 		// An unknown authority; no certificate of ours; no TLS.
 		if _, err := Open(t.Context(), rest); err == nil {

@@ -17,16 +17,16 @@ func TestAllElectionsShareOneStream(t *testing.T) {
 	server := testserver.StartEtcd(t)
 	s := openStore(t, server.Addr, "")
 	before := server.Received()
-	var last <-chan delivery
+	var last <-chan storetest.Delivery
 	for i := range 200 {
-		last = mustWatch(t, s, fmt.Sprintf("election-%d", i))
+		last = storetest.Watch(t, s, fmt.Sprintf("election-%d", i))
 	}
-	await(t, last, "the missing record", at(""))
+	storetest.Await(t, last, "the missing record", storetest.At(""))
 	if sent := server.Received() - before; sent != 2 {
 		t.Errorf("200 watches took %d messages, want one read and one watch", sent)
 	}
 	created := storetest.Swap(t, s, "election-199", "", storetest.Held(1, "a"))
-	await(t, last, "the creation", at(created.Version))
+	storetest.Await(t, last, "the creation", storetest.At(created.Version))
 }
 
 // The last watch takes the stream with it, and another one begins with another.
@@ -35,12 +35,14 @@ func TestStreamEndsWithTheLastWatch(t *testing.T) {
 	s := openStore(t, server.Addr, "")
 	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	for range 3 {
-		delivered := make(chan delivery, 10)
-		stop, err := s.Watch(t.Context(), "billing", func(snapshot tenure.Snapshot, err error) { delivered <- delivery{snapshot, err} })
+		delivered := make(chan storetest.Delivery, 10)
+		stop, err := s.Watch(t.Context(), "billing", func(snapshot tenure.Snapshot, err error) {
+			delivered <- storetest.Delivery{Snapshot: snapshot, Err: err}
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		await(t, delivered, "the current state", at(created.Version))
+		storetest.Await(t, delivered, "the current state", storetest.At(created.Version))
 		storetest.Eventually(t, "there is one stream", func() bool { return server.Streams() == 1 })
 		stop()
 		storetest.Eventually(t, "the stream is gone", func() bool { return server.Streams() == 0 })
@@ -74,14 +76,14 @@ func TestWatchIsRestored(t *testing.T) {
 				change(t, other, storetest.Held(1, "a"))
 			}
 			first := storetest.Load(t, s, "billing")
-			deliveries := mustWatch(t, s, "billing")
-			await(t, deliveries, "the current state", at(first.Version))
+			deliveries := storetest.Watch(t, s, "billing")
+			storetest.Await(t, deliveries, "the current state", storetest.At(first.Version))
 			interrupt(server)
 			second := change(t, other, storetest.Held(2, "b"))
-			await(t, deliveries, "the interruption", failure)
-			await(t, deliveries, "what happened meanwhile", at(second.Version))
+			storetest.Await(t, deliveries, "the interruption", storetest.Failed)
+			storetest.Await(t, deliveries, "what happened meanwhile", storetest.At(second.Version))
 			third := storetest.Swap(t, other, "billing", second.Version, storetest.Held(3, "a"))
-			await(t, deliveries, "a change after that", at(third.Version))
+			storetest.Await(t, deliveries, "a change after that", storetest.At(third.Version))
 		})
 	}
 }
@@ -93,16 +95,16 @@ func TestCompactedWatchIsRestored(t *testing.T) {
 	proxy := tcpproxy.Start(t, server.Addr)
 	s, other := openStore(t, proxy.Addr(), ""), openStore(t, server.Addr, "")
 	first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the current state", at(first.Version))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the current state", storetest.At(first.Version))
 	proxy.Refuse(true)
 	proxy.Cut()
-	await(t, deliveries, "the interruption", failure)
+	storetest.Await(t, deliveries, "the interruption", storetest.Failed)
 	change(t, other, storetest.Held(2, "b"))
 	last := change(t, other, storetest.Held(3, "b"))
 	compact(t, connect(t, server.Addr))
 	proxy.Refuse(false)
-	await(t, deliveries, "what happened meanwhile", at(last.Version))
+	storetest.Await(t, deliveries, "what happened meanwhile", storetest.At(last.Version))
 }
 
 // A stream that begins at a revision which was compacted since it was read says so, and is not taken for a quiet one.
@@ -136,23 +138,23 @@ func TestSilentWatchIsNoticed(t *testing.T) {
 	proxy := tcpproxy.Start(t, server.Addr)
 	s, other := openStore(t, proxy.Addr(), "?ping=100ms"), openStore(t, server.Addr, "")
 	first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the current state", at(first.Version))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the current state", storetest.At(first.Version))
 	proxy.HoldReplies()
-	if d := await(t, deliveries, "the interruption", failure); !errors.Is(d.err, errSilent) {
-		t.Errorf("the interruption is %v, want the silence", d.err)
+	if d := storetest.Await(t, deliveries, "the interruption", storetest.Failed); !errors.Is(d.Err, errSilent) {
+		t.Errorf("the interruption is %v, want the silence", d.Err)
 	}
 	second := change(t, other, storetest.Held(2, "b"))
 	proxy.Release()
-	await(t, deliveries, "what happened meanwhile", at(second.Version))
+	storetest.Await(t, deliveries, "what happened meanwhile", storetest.At(second.Version))
 }
 
 // A quiet election is no silent member: it answers when it is asked.
 func TestQuietWatchStands(t *testing.T) {
 	server := testserver.StartEtcd(t)
 	s := openStore(t, server.Addr, "?ping=100ms")
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the missing record", at(""))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the missing record", storetest.At(""))
 	before := server.Received()
 	storetest.Eventually(t, "it has been asked ten times", func() bool { return server.Received() >= before+10 })
 	select {
@@ -182,10 +184,10 @@ func TestMemberThatIsBehindIsLeft(t *testing.T) {
 func TestClosedStoreTellsItsWatches(t *testing.T) {
 	server := testserver.StartEtcd(t)
 	s := openStore(t, server.Addr, "")
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the missing record", at(""))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the missing record", storetest.At(""))
 	s.Close()
-	if d := await(t, deliveries, "the end", failure); !errors.Is(d.err, tenure.ErrPermanent) {
-		t.Errorf("the last delivery is %v, want ErrPermanent", d.err)
+	if d := storetest.Await(t, deliveries, "the end", storetest.Failed); !errors.Is(d.Err, tenure.ErrPermanent) {
+		t.Errorf("the last delivery is %v, want ErrPermanent", d.Err)
 	}
 }

@@ -7,17 +7,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
-
-// soon bounds what ought to happen at once, on a machine that may be busy.
-const soon = 30 * time.Second
 
 // shared is a server for all tests that do it no harm: one takes ten seconds to start.
 var shared struct {
@@ -108,48 +103,6 @@ func clientFor(t *testing.T, addr string) *v1.CoordinationV1Client {
 		t.Fatal(err)
 	}
 	return client
-}
-
-// delivery is one call of a deliver function.
-type delivery struct {
-	snapshot tenure.Snapshot
-	err      error
-}
-
-// mustWatch returns what a watch delivers.
-func mustWatch(t *testing.T, s *Store, election string) <-chan delivery {
-	t.Helper()
-	deliveries := make(chan delivery, 1000)
-	stop, err := s.Watch(t.Context(), election, func(snapshot tenure.Snapshot, err error) {
-		deliveries <- delivery{snapshot, err}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	return deliveries
-}
-
-// await returns the first delivery that is wanted.
-func await(t *testing.T, deliveries <-chan delivery, what string, wanted func(delivery) bool) delivery {
-	t.Helper()
-	timeout := time.After(soon)
-	for {
-		select {
-		case d := <-deliveries:
-			if wanted(d) {
-				return d
-			}
-		case <-timeout:
-			t.Fatalf("%s was not delivered within %v", what, soon)
-		}
-	}
-}
-
-func failure(d delivery) bool { return d.err != nil }
-
-func at(v tenure.Version) func(delivery) bool {
-	return func(d delivery) bool { return d.err == nil && d.snapshot.Version == v }
 }
 
 // mentions reports whether any of the reasons contains text.

@@ -43,11 +43,11 @@ func TestResourceVersionIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, w := wired(t, k, newNamespace(t, k))
 			w.set(gone(byEvent))
-			deliveries := mustWatch(t, s, "a")
-			await(t, deliveries, "the interruption", failure)
+			deliveries := storetest.Watch(t, s, "a")
+			storetest.Await(t, deliveries, "the interruption", storetest.Failed)
 			w.meddle.Store(nil)
 			held := storetest.Swap(t, s, "a", "", storetest.Held(7, "leader"))
-			await(t, deliveries, "the record", at(held.Version))
+			storetest.Await(t, deliveries, "the record", storetest.At(held.Version))
 		})
 	}
 }
@@ -72,17 +72,17 @@ func TestWatchEndsByItself(t *testing.T) {
 		ended <- struct{}{}
 		return next.RoundTrip(request)
 	})
-	deliveries := mustWatch(t, s, "a")
+	deliveries := storetest.Watch(t, s, "a")
 	held := storetest.Swap(t, s, "a", "", storetest.Held(7, "leader"))
 	for range 4 {
 		<-ended
 		held = storetest.Swap(t, s, "a", held.Version, storetest.Held(7, "leader"))
 	}
-	await(t, deliveries, "the last record", func(d delivery) bool {
-		if d.err != nil {
-			t.Fatalf("the watch was interrupted: %v", d.err)
+	storetest.Await(t, deliveries, "the last record", func(d storetest.Delivery) bool {
+		if d.Err != nil {
+			t.Fatalf("the watch was interrupted: %v", d.Err)
 		}
-		return d.snapshot.Version == held.Version
+		return d.Snapshot.Version == held.Version
 	})
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -105,21 +105,21 @@ func TestScopeOfTheWatch(t *testing.T) {
 		return next.RoundTrip(request)
 	})
 	storetest.Swap(t, s, "b", "", storetest.Held(9, "other"))
-	first := mustWatch(t, s, "a")
-	await(t, first, "the absence", at(""))
+	first := storetest.Watch(t, s, "a")
+	storetest.Await(t, first, "the absence", storetest.At(""))
 	if got := (<-selectors).Get("fieldSelector"); got != "metadata.name=a" {
 		t.Errorf("the first watch is of %q", got)
 	}
-	second := mustWatch(t, s, "b")
-	if d := await(t, second, "a state", func(delivery) bool { return true }); d.snapshot.Record.Token != 9 {
+	second := storetest.Watch(t, s, "b")
+	if d := storetest.Await(t, second, "a state", func(storetest.Delivery) bool { return true }); d.Snapshot.Record.Token != 9 {
 		t.Errorf("the second watch begins with %+v", d)
 	}
 	if got := (<-selectors).Get("fieldSelector"); got != "" {
 		t.Errorf("the second watch is of %q", got)
 	}
 	held := storetest.Swap(t, s, "a", "", storetest.Held(7, "leader"))
-	d := await(t, first, "the record", func(d delivery) bool { return d.err != nil || d.snapshot.Exists() })
-	if d.err != nil || d.snapshot.Version != held.Version {
+	d := storetest.Await(t, first, "the record", func(d storetest.Delivery) bool { return d.Err != nil || d.Snapshot.Exists() })
+	if d.Err != nil || d.Snapshot.Version != held.Version {
 		t.Errorf("the first watch was told %+v", d)
 	}
 }
@@ -161,9 +161,9 @@ func allowed(t *testing.T, k *testserver.Kubernetes, namespace string, verbs ...
 func TestRightToWatchIsMissing(t *testing.T) {
 	k := server(t)
 	s := allowed(t, k, newNamespace(t, k), "get", "create", "update")
-	d := await(t, mustWatch(t, s, "a"), "the refusal", failure)
-	if !strings.Contains(d.err.Error(), "forbidden") {
-		t.Error(d.err)
+	d := storetest.Await(t, storetest.Watch(t, s, "a"), "the refusal", storetest.Failed)
+	if !strings.Contains(d.Err.Error(), "forbidden") {
+		t.Error(d.Err)
 	}
 	g, err := s.Guarantee(t.Context())
 	if err != nil || g.Grade != tenure.GradeExclusive || !mentions(g.Reasons, "changes are not pushed") {

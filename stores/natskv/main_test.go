@@ -33,48 +33,6 @@ func connect(t *testing.T, addr string, options ...nats.Option) jetstream.JetStr
 	return js
 }
 
-// delivery is one call of a deliver function.
-type delivery struct {
-	snapshot tenure.Snapshot
-	err      error
-}
-
-// mustWatch returns what a watch delivers.
-func mustWatch(t *testing.T, s *Store, election string) <-chan delivery {
-	t.Helper()
-	deliveries := make(chan delivery, 1000)
-	stop, err := s.Watch(t.Context(), election, func(snapshot tenure.Snapshot, err error) {
-		deliveries <- delivery{snapshot, err}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	return deliveries
-}
-
-// await returns the first delivery that is wanted.
-func await(t *testing.T, deliveries <-chan delivery, what string, wanted func(delivery) bool) delivery {
-	t.Helper()
-	timeout := time.After(soon)
-	for {
-		select {
-		case d := <-deliveries:
-			if wanted(d) {
-				return d
-			}
-		case <-timeout:
-			t.Fatalf("%s was not delivered within %v", what, soon)
-		}
-	}
-}
-
-func failure(d delivery) bool { return d.err != nil }
-
-func at(v tenure.Version) func(delivery) bool {
-	return func(d delivery) bool { return d.err == nil && d.snapshot.Version == v }
-}
-
 // openStore opens a store at addr; rest is the bucket and the parameters of its URL.
 func openStore(t *testing.T, addr, rest string, options ...Option) *Store {
 	t.Helper()

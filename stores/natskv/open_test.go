@@ -234,10 +234,10 @@ func TestDomain(t *testing.T) {
 		return err == nil
 	})
 	defer s.Close()
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the missing record", at(""))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the missing record", storetest.At(""))
 	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
-	await(t, deliveries, "the creation", at(created.Version))
+	storetest.Await(t, deliveries, "the creation", storetest.At(created.Version))
 	if got := storetest.Load(t, openStore(t, hub.Addr, "elections?create=false"), "billing"); got.Version != created.Version {
 		t.Errorf("at the hub the version is %q, want %q", got.Version, created.Version)
 	}
@@ -268,8 +268,8 @@ authorization {
 	stop := f.Stand(s, "a")
 	f.Next()
 	stop()
-	deliveries := mustWatch(t, s, "fleet")
-	await(t, deliveries, "the vacancy", func(d delivery) bool { return d.snapshot.Exists() && d.snapshot.Record.Vacant() })
+	deliveries := storetest.Watch(t, s, "fleet")
+	storetest.Await(t, deliveries, "the vacancy", func(d storetest.Delivery) bool { return d.Snapshot.Exists() && d.Snapshot.Record.Vacant() })
 	if names, err := s.List(t.Context()); err != nil || len(names) != 1 {
 		t.Errorf("List returned %q, %v", names, err)
 	}
@@ -279,7 +279,7 @@ authorization {
 	mustPrune(t, s, "fleet")
 
 	reader := openStore(t, "reader:reader@"+server.Addr, "elections?create=false")
-	await(t, mustWatch(t, reader, "fleet"), "the missing record", at(""))
+	storetest.Await(t, storetest.Watch(t, reader, "fleet"), "the missing record", storetest.At(""))
 	storetest.Eventually(t, "the error tells what is missing", func() bool { // which comes by itself, perhaps after the end of a call
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()

@@ -32,11 +32,11 @@ func TestRightsAreTakenAwayAndGivenBack(t *testing.T) {
 			server := testserver.StartNATS(t, permitted)
 			s := openStore(t, "u:secret@"+server.Addr, "elections?heartbeat=200ms")
 			created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
-			deliveries := mustWatch(t, s, "billing")
-			await(t, deliveries, "the record", at(created.Version))
+			deliveries := storetest.Watch(t, s, "billing")
+			storetest.Await(t, deliveries, "the record", storetest.At(created.Version))
 			reconfigure(t, server, c.without)
 			if c.interrupts {
-				await(t, deliveries, "the interruption", failure)
+				storetest.Await(t, deliveries, "the interruption", storetest.Failed)
 			}
 			if err := load(s, 100*time.Millisecond); err == nil {
 				t.Error("the record was read without the right to")
@@ -44,10 +44,10 @@ func TestRightsAreTakenAwayAndGivenBack(t *testing.T) {
 			reconfigure(t, server, permitted)
 			storetest.Eventually(t, "the record is read again", func() bool { return load(s, time.Second) == nil })
 			if c.interrupts {
-				await(t, deliveries, "the record", at(created.Version))
+				storetest.Await(t, deliveries, "the record", storetest.At(created.Version))
 			}
 			renewed := storetest.Swap(t, s, "billing", created.Version, storetest.Held(2, "a"))
-			await(t, deliveries, "the renewal", at(renewed.Version))
+			storetest.Await(t, deliveries, "the renewal", storetest.At(renewed.Version))
 		})
 	}
 }

@@ -100,8 +100,8 @@ func TestReadsAskTheLeader(t *testing.T) {
 		t.Fatalf("the client library's bucket does not let it ask any replica: %v", err)
 	}
 	old := storetest.Swap(t, other, "billing", "", storetest.Held(1, "a"))
-	await(t, mustWatch(t, s, "billing"), "the creation", at(old.Version))  // the replica has it
-	storetest.Eventually(t, "the replica answers by itself", func() bool { // which it begins to do some time after it has it
+	storetest.Await(t, storetest.Watch(t, s, "billing"), "the creation", storetest.At(old.Version)) // the replica has it
+	storetest.Eventually(t, "the replica answers by itself", func() bool {                          // which it begins to do some time after it has it
 		for _, p := range routes[alone] {
 			p.Hold()
 		}

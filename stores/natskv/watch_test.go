@@ -39,16 +39,16 @@ func consumers(t *testing.T, s *Store) []string {
 func TestAllElectionsShareOneConsumer(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
-	var last <-chan delivery
+	var last <-chan storetest.Delivery
 	for i := range 200 {
-		last = mustWatch(t, s, fmt.Sprintf("election-%d", i))
+		last = storetest.Watch(t, s, fmt.Sprintf("election-%d", i))
 	}
-	await(t, last, "the missing record", at(""))
+	storetest.Await(t, last, "the missing record", storetest.At(""))
 	if names := consumers(t, s); len(names) != 1 {
 		t.Errorf("200 watches have the consumers %q, want one", names)
 	}
 	created := storetest.Swap(t, s, "election-199", "", storetest.Held(1, "a"))
-	await(t, last, "the creation", at(created.Version))
+	storetest.Await(t, last, "the creation", storetest.At(created.Version))
 }
 
 // The last watch takes the consumer with it, and another one begins with another.
@@ -57,12 +57,14 @@ func TestConsumerEndsWithTheLastWatch(t *testing.T) {
 	s := openStore(t, server.Addr, "elections")
 	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	for range 3 {
-		delivered := make(chan delivery, 10)
-		stop, err := s.Watch(t.Context(), "billing", func(snapshot tenure.Snapshot, err error) { delivered <- delivery{snapshot, err} })
+		delivered := make(chan storetest.Delivery, 10)
+		stop, err := s.Watch(t.Context(), "billing", func(snapshot tenure.Snapshot, err error) {
+			delivered <- storetest.Delivery{Snapshot: snapshot, Err: err}
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		await(t, delivered, "the current state", at(created.Version))
+		storetest.Await(t, delivered, "the current state", storetest.At(created.Version))
 		stop()
 	}
 	storetest.Eventually(t, "the subscriptions are gone", func() bool { return s.conn.NumSubscriptions() <= 1 }) // one is for replies
@@ -99,8 +101,8 @@ func TestWatchIsRestored(t *testing.T) {
 			server := testserver.StartNATS(t)
 			s, other := openStore(t, server.Addr, "elections?"+often[1:]), openStore(t, server.Addr, "elections")
 			first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
-			deliveries := mustWatch(t, s, "billing")
-			await(t, deliveries, "the current state", at(first.Version))
+			deliveries := storetest.Watch(t, s, "billing")
+			storetest.Await(t, deliveries, "the current state", storetest.At(first.Version))
 			var second tenure.Snapshot
 			interrupt(t, s, server, func() {
 				storetest.Eventually(t, "the record can be written", func() bool {
@@ -111,10 +113,10 @@ func TestWatchIsRestored(t *testing.T) {
 					return err == nil
 				})
 			})
-			await(t, deliveries, "the interruption", failure)
-			await(t, deliveries, "what happened meanwhile", at(second.Version))
+			storetest.Await(t, deliveries, "the interruption", storetest.Failed)
+			storetest.Await(t, deliveries, "what happened meanwhile", storetest.At(second.Version))
 			third := storetest.Swap(t, other, "billing", second.Version, storetest.Held(3, "a"))
-			await(t, deliveries, "a change after that", at(third.Version))
+			storetest.Await(t, deliveries, "a change after that", storetest.At(third.Version))
 		})
 	}
 }
@@ -125,14 +127,14 @@ func TestCutConnectionInterruptsTheWatch(t *testing.T) {
 	// With a heartbeat of 30 s it is not the silence that is noticed.
 	s, other := openStore(t, proxy.Addr(), "elections?heartbeat=30s"), openStore(t, server.Addr, "elections")
 	first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the current state", at(first.Version))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the current state", storetest.At(first.Version))
 	proxy.Refuse(true)
 	proxy.Cut()
-	await(t, deliveries, "the interruption", failure)
+	storetest.Await(t, deliveries, "the interruption", storetest.Failed)
 	second := storetest.Swap(t, other, "billing", first.Version, storetest.Held(2, "b"))
 	proxy.Refuse(false)
-	await(t, deliveries, "what happened meanwhile", at(second.Version))
+	storetest.Await(t, deliveries, "what happened meanwhile", storetest.At(second.Version))
 }
 
 // A connection that stands open and carries nothing looks like a quiet election. Its silence is noticed all the same,
@@ -142,15 +144,15 @@ func TestSilentWatchIsNoticed(t *testing.T) {
 	proxy := tcpproxy.Start(t, server.Addr)
 	s, other := openStore(t, proxy.Addr(), "elections?"+often[1:]), openStore(t, server.Addr, "elections")
 	first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the current state", at(first.Version))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the current state", storetest.At(first.Version))
 	proxy.HoldReplies()
-	if d := await(t, deliveries, "the interruption", failure); !errors.Is(d.err, errSilent) {
-		t.Errorf("the interruption is %v, want the silence", d.err)
+	if d := storetest.Await(t, deliveries, "the interruption", storetest.Failed); !errors.Is(d.Err, errSilent) {
+		t.Errorf("the interruption is %v, want the silence", d.Err)
 	}
 	second := storetest.Swap(t, other, "billing", first.Version, storetest.Held(2, "b"))
 	proxy.Release()
-	await(t, deliveries, "what happened meanwhile", at(second.Version))
+	storetest.Await(t, deliveries, "what happened meanwhile", storetest.At(second.Version))
 }
 
 // The client leaves a server that does not answer for another one, well before its pings would make it.
@@ -166,14 +168,14 @@ func TestClientLeavesASilentServer(t *testing.T) {
 	}
 	defer s.Close()
 	s.owned = true // as Open would, with pings that are less rare
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the missing record", at(""))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the missing record", storetest.At(""))
 	if got := s.conn.ConnectedUrl(); got != first {
 		t.Fatalf("the client is at %s, want %s", got, first)
 	}
 	proxy.Hold()
-	await(t, deliveries, "the interruption", failure)
-	await(t, deliveries, "the missing record, from another server", at(""))
+	storetest.Await(t, deliveries, "the interruption", storetest.Failed)
+	storetest.Await(t, deliveries, "the missing record, from another server", storetest.At(""))
 	if s.conn.ConnectedUrl() == first {
 		t.Error("the client is still at the silent server")
 	}
@@ -217,11 +219,11 @@ func TestLostMessagesAreNoticed(t *testing.T) {
 func TestClosedStoreTellsItsWatches(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the missing record", at(""))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the missing record", storetest.At(""))
 	s.Close()
-	if d := await(t, deliveries, "the end", failure); !errors.Is(d.err, tenure.ErrPermanent) {
-		t.Errorf("the last delivery is %v, want ErrPermanent", d.err)
+	if d := storetest.Await(t, deliveries, "the end", storetest.Failed); !errors.Is(d.Err, tenure.ErrPermanent) {
+		t.Errorf("the last delivery is %v, want ErrPermanent", d.Err)
 	}
 }
 
@@ -241,8 +243,8 @@ func TestWatchOfALargeBucket(t *testing.T) {
 		t.Fatal("the values are not written")
 	}
 	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
-	deliveries := mustWatch(t, s, "billing")
-	await(t, deliveries, "the current state", at(created.Version))
+	deliveries := storetest.Watch(t, s, "billing")
+	storetest.Await(t, deliveries, "the current state", storetest.At(created.Version))
 	names, err := s.List(t.Context())
 	if err != nil || len(names) != others+1 {
 		t.Errorf("List returned %d names, %v", len(names), err)
