@@ -29,13 +29,21 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// lasting is a [testserver.TB] that outlives the test which is the first to need the server.
+// lasting is a [testserver.TB] that outlives the test which is the first to need the server. Tests that run at the same
+// time use it.
 type lasting struct {
 	testing.TB
+
+	mu       sync.Mutex
 	cleanups []func()
 }
 
-func (l *lasting) Cleanup(f func())    { l.cleanups = append(l.cleanups, f) }
+func (l *lasting) Cleanup(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cleanups = append(l.cleanups, f)
+}
+
 func (l *lasting) Failed() bool        { return false }
 func (l *lasting) Logf(string, ...any) {}
 
