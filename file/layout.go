@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
 )
 
 // Names in a store's directory. README.md describes them.
@@ -88,13 +89,7 @@ func failed(err error) error {
 
 // refused is failed for an attempt to write of which it is certain that nothing was written.
 func refused(err error) error {
-	err = failed(err)
-	for _, known := range []error{tenure.ErrPermanent, tenure.ErrConflict, tenure.ErrNotApplied} {
-		if errors.Is(err, known) {
-			return err
-		}
-	}
-	return tenure.NotApplied(err, 0)
+	return certainty.Mark(failed(err))
 }
 
 func exists(path string) bool {

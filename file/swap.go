@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/floor"
 )
 
 // errRevoked says that another process took our temporary file away, because it took us for dead.
@@ -97,19 +98,10 @@ func (w *swap) current() (envelope, error) {
 	switch {
 	case err != nil:
 		return envelope{}, err
-	case current.Version != w.old, w.old == "" && underFloor(w.record, current.Record.Token):
+	case current.Version != w.old, w.old == "" && floor.Refuses(current.Record.Token, w.record):
 		return envelope{}, tenure.ErrConflict
 	}
 	return current, nil
-}
-
-// underFloor reports whether a new record would let a token fall that was pruned. A vacant one only keeps the token of
-// a term that is over, so it may stand on the floor: the next term is above it.
-func underFloor(record tenure.Record, floor uint64) bool {
-	if record.Vacant() {
-		return record.Token < floor
-	}
-	return floor > 0 && record.Token <= floor
 }
 
 // next returns the envelope that takes current's place, with the lock that was taken if it begins a term.

@@ -50,12 +50,3 @@ func (s *Store) remove(election string) {
 func (s *seat) unused(duration time.Duration) bool {
 	return s.version != "" && s.record.Vacant() && s.record.Pause == nil && time.Since(s.changed) >= duration
 }
-
-// underFloor reports whether a new record would let a token fall that was pruned. A vacant one only keeps the token
-// of a term that is over, so it may stand on the floor: the next term is above it.
-func (s *Store) underFloor(record tenure.Record) bool {
-	if record.Vacant() {
-		return record.Token < s.floor
-	}
-	return s.floor > 0 && record.Token <= s.floor
-}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/floor"
 )
 
 var (
@@ -74,7 +75,7 @@ func (s *Store) CompareAndSwap(
 	if err := s.enter(ctx); err != nil {
 		return tenure.Snapshot{}, fmt.Errorf("memory: swapping %q: %w", election, err)
 	}
-	if s.version(election) != old || old == "" && s.underFloor(record) {
+	if s.version(election) != old || old == "" && floor.Refuses(s.floor, record) {
 		s.mu.Unlock()
 		return tenure.Snapshot{}, fmt.Errorf("memory: swapping %q: %w", election, tenure.ErrConflict)
 	}

@@ -1,11 +1,11 @@
 package doubt
 
 import (
-	"errors"
 	"slices"
 	"sync"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
 )
 
 // Writes are those of one store that are under way or in doubt. The zero Writes has none. Its methods are safe for
@@ -36,16 +36,11 @@ func (d *Writes) Begin(election string, old tenure.Version) *Write {
 // End takes in what became of a write, as [tenure.Store] says it. One that was acknowledged has everything before it
 // where acknowledged writes are.
 func (d *Writes) End(election string, w *Write, err error) {
-	if err != nil && !known(err) {
+	if err != nil && !certainty.NotWritten(err) {
 		d.remain(election, w)
 		return
 	}
 	d.drop(election, func(other *Write) bool { return err == nil || other == w })
-}
-
-func known(err error) bool {
-	return errors.Is(err, tenure.ErrConflict) || errors.Is(err, tenure.ErrNotApplied) ||
-		errors.Is(err, tenure.ErrPermanent)
 }
 
 // remain keeps a write that ended without an answer, one for all that replace the same version.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/floor"
 )
 
 // floor returns the highest token that was pruned, and the tag of the object that says so, empty if there is none.
@@ -38,11 +39,10 @@ func (s *Store) raiseFloor(ctx context.Context, token uint64) error {
 	}
 }
 
-// checkFloor returns a conflict if a new record would let a token fall that was pruned. A vacant one only keeps the
-// token of a term that is over, so it may stand on the floor: the next term is above it.
+// checkFloor returns a conflict if a new record would let a token fall that was pruned.
 func (s *Store) checkFloor(ctx context.Context, record tenure.Record) error {
-	floor, _, err := s.floor(ctx)
-	if err == nil && floor > 0 && (record.Token < floor || record.Token == floor && !record.Vacant()) {
+	pruned, _, err := s.floor(ctx)
+	if err == nil && floor.Refuses(pruned, record) {
 		return tenure.ErrConflict
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
 )
 
 var errClosed = tenure.Permanent(errors.New("the store is closed"))
@@ -61,7 +62,7 @@ func (s *Store) CompareAndSwap(
 ) (tenure.Snapshot, error) {
 	err := s.ready(ctx, election)
 	if err != nil {
-		return tenure.Snapshot{}, s.failed("swapping", election, refused(err))
+		return tenure.Snapshot{}, s.failed("swapping", election, certainty.Mark(err))
 	}
 	next := tenure.Snapshot{Record: record.Clone()}
 	if old == "" {
@@ -108,7 +109,7 @@ func (s *Store) put(
 // at again: a record that turns out to be under it is taken back before anybody is told of it.
 func (s *Store) create(ctx context.Context, election string, record tenure.Record) (tenure.Version, error) {
 	if err := s.checkFloor(ctx, record); err != nil {
-		return "", refused(err)
+		return "", certainty.Mark(err)
 	}
 	created, err := s.put(ctx, election, record, "")
 	if err != nil {
@@ -126,16 +127,6 @@ func (s *Store) create(ctx context.Context, election string, record tenure.Recor
 
 func (s *Store) failed(doing, election string, err error) error {
 	return fmt.Errorf("%s: %s %q: %w", s.name, doing, election, err)
-}
-
-// refused is for a write that never began, since what it depends on could not be found out.
-func refused(err error) error {
-	for _, certain := range []error{tenure.ErrConflict, tenure.ErrNotApplied, tenure.ErrPermanent} {
-		if errors.Is(err, certain) {
-			return err
-		}
-	}
-	return tenure.NotApplied(err, 0)
 }
 
 // unknown is for a write that may stand, whatever certain thing another request came to.

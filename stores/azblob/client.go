@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/tenure-go/tenure/internal/certainty"
 	"github.com/tenure-go/tenure/internal/objectstore"
 )
 
@@ -78,7 +79,7 @@ func (b *blobs) makeContainer(ctx context.Context) error {
 	if err == nil || bloberror.HasCode(err, bloberror.ContainerAlreadyExists) {
 		return nil
 	}
-	return notApplied(b.failed(err)) // it is not what the caller wants to write
+	return certainty.Mark(b.failed(err)) // it is not what the caller wants to write
 }
 
 // Delete implements [objectstore.Client].

@@ -116,17 +116,3 @@ func wait(err error) time.Duration {
 	}
 	return 0
 }
-
-// notApplied is for what has to succeed before a write is sent.
-func notApplied(err error) error {
-	if certainlyNotWritten(err) {
-		return err
-	}
-	return tenure.NotApplied(err, 0)
-}
-
-// certainlyNotWritten reports whether err says so of a write.
-func certainlyNotWritten(err error) bool {
-	return errors.Is(err, tenure.ErrConflict) || errors.Is(err, tenure.ErrNotApplied) ||
-		errors.Is(err, tenure.ErrPermanent)
-}

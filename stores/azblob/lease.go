@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/lease"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
 	"github.com/tenure-go/tenure/internal/objectstore"
 )
 
@@ -74,7 +75,7 @@ func (s *Store) begin(
 ) (undo func(context.Context), err error) {
 	current, err := s.objects.Load(ctx, election)
 	if err != nil {
-		return nil, notApplied(err)
+		return nil, certainty.Mark(err)
 	}
 	last := term{current.Record.Session, current.Record.Token}
 	switch {
@@ -184,7 +185,7 @@ func (l *leases) acquire(ctx context.Context, election, id string, ttl time.Dura
 	_, err = client.AcquireLease(once(ctx), duration, nil)
 	if bloberror.HasCode(err, bloberror.BlobNotFound, bloberror.ContainerNotFound) {
 		if _, err := l.container.Put(ctx, l.blob(election), nil, ""); err != nil && !errors.Is(err, tenure.ErrConflict) {
-			return notApplied(err)
+			return certainty.Mark(err)
 		}
 		_, err = client.AcquireLease(once(ctx), duration, nil)
 	}
@@ -226,5 +227,5 @@ func (l *leases) outcome(ctx context.Context, election string, ttl time.Duration
 	case status(err) == 409, status(err) == 412, bloberror.HasCode(err, bloberror.BlobNotFound):
 		return l.held(ctx, election, ttl, err)
 	}
-	return notApplied(l.container.failed(err))
+	return certainty.Mark(l.container.failed(err))
 }

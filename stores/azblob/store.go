@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
 	"github.com/tenure-go/tenure/internal/objectstore"
 )
 
@@ -69,7 +70,7 @@ func (s *Store) CompareAndSwap(
 		return tenure.Snapshot{}, fmt.Errorf("azblob: swapping %q: %w", election, err)
 	}
 	snapshot, err := s.objects.CompareAndSwap(ctx, election, old, record)
-	if certainlyNotWritten(err) {
+	if certainty.NotWritten(err) {
 		undo(ctx)
 	}
 	return snapshot, err

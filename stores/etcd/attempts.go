@@ -4,7 +4,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/peer"
 
-	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
 )
 
 // attempts is what is known of a write that the client may have sent more than once: after some failures it does so by
@@ -27,18 +27,10 @@ func (a *attempts) finished(err error) {
 func (a *attempts) outcome(err error) error {
 	switch marked := refusal(err); {
 	case a.member.Addr == nil:
-		return notWritten(err)
+		return certainty.Mark(err)
 	case a.doubtful || marked == nil:
 		return err
 	default:
 		return marked
 	}
-}
-
-// notWritten marks an error of a write that was never sent.
-func notWritten(err error) error {
-	if settled(err) {
-		return err
-	}
-	return tenure.NotApplied(err, 0)
 }

@@ -67,11 +67,6 @@ func tooLarge(err error) bool {
 		strings.Contains(rpctypes.ErrorDesc(err), "message larger than max")
 }
 
-// settled reports whether an error says already what is known of the outcome.
-func settled(err error) bool {
-	return is(err, []error{tenure.ErrPermanent, tenure.ErrConflict, tenure.ErrNotApplied})
-}
-
 // failed marks what trying again cannot cure, of requests that write nothing.
 func (s *Store) failed(err error) error {
 	switch {

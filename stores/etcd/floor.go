@@ -23,12 +23,3 @@ func (e entry) floor() (uint64, error) {
 	}
 	return value.Floor, nil
 }
-
-// underFloor reports whether a new record would let a token fall that was pruned. A vacant one only keeps the token of
-// a term that is over, so it may stand on the floor: the next term is above it.
-func underFloor(record tenure.Record, floor uint64) bool {
-	if record.Vacant() {
-		return record.Token < floor
-	}
-	return floor > 0 && record.Token <= floor
-}

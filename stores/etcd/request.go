@@ -7,6 +7,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
+
+	"github.com/tenure-go/tenure/internal/certainty"
 )
 
 // bounded sets a bound if the caller has set none, and asks for a member that knows a leader: one that was cut off from
@@ -65,7 +67,7 @@ func (s *Store) write(ctx context.Context, expected []clientv3.Cmp, operations .
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
-		return 0, notWritten(err)
+		return 0, certainty.Mark(err)
 	}
 	var sent attempts
 	reply, err := clientv3.NewKVFromKVClient(writer{s.kv, &sent}, s.client).Txn(ctx).

@@ -9,6 +9,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
+	"github.com/tenure-go/tenure/internal/floor"
 )
 
 // CompareAndSwap implements [tenure.Store]: one transaction, which is carried out only if the record's key has the
@@ -40,7 +42,7 @@ func (s *Store) swap(
 	}
 	expected, err := s.expected(ctx, election, old, record)
 	if err != nil {
-		return tenure.Snapshot{}, notWritten(err)
+		return tenure.Snapshot{}, certainty.Mark(err)
 	}
 	revision, err := s.write(ctx, expected, clientv3.OpPut(s.names.key(election), string(value)))
 	if err != nil {
@@ -70,12 +72,12 @@ func (s *Store) vacancy(ctx context.Context, election string, record tenure.Reco
 	if err != nil {
 		return nil, err
 	}
-	floor, err := held[0].floor()
+	pruned, err := held[0].floor()
 	if err != nil {
 		return nil, err
 	}
-	if underFloor(record, floor) {
-		return nil, fmt.Errorf("%w: the term is not above the floor %d", tenure.ErrConflict, floor)
+	if floor.Refuses(pruned, record) {
+		return nil, fmt.Errorf("%w: the term is not above the floor %d", tenure.ErrConflict, pruned)
 	}
 	return []clientv3.Cmp{
 		unchanged(s.names.key(election), 0), unchanged(s.names.floor(), held[0].revision),

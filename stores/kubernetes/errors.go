@@ -55,16 +55,6 @@ func waitOf(err error, asked *time.Duration) time.Duration {
 	return max(*asked, time.Duration(seconds)*time.Second)
 }
 
-// notWritten marks an error that came before a write was sent.
-func notWritten(err error) error {
-	for _, known := range []error{tenure.ErrPermanent, tenure.ErrConflict, tenure.ErrNotApplied} {
-		if errors.Is(err, known) {
-			return err
-		}
-	}
-	return tenure.NotApplied(err, 0)
-}
-
 // unknown is for a record that may stand, whatever certain thing another request came to.
 func unknown(err error) error {
 	return fmt.Errorf("a new record was written, and then the floor for its token was not found out: %s", err.Error())

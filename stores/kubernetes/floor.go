@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/floor"
 )
 
 // floor returns the token above which new records start.
@@ -31,11 +32,10 @@ func floorOf(lease *coordinationv1.Lease) (uint64, error) {
 	return c.Floor, nil
 }
 
-// checkFloor returns a conflict if a new record would let a token fall that was pruned. A vacant one only keeps the
-// token of a term that is over, so it may stand on the floor: the next term is above it.
+// checkFloor returns a conflict if a new record would let a token fall that was pruned.
 func (s *Store) checkFloor(ctx context.Context, record tenure.Record) error {
-	floor, err := s.floor(ctx)
-	if err == nil && floor > 0 && (record.Token < floor || record.Token == floor && !record.Vacant()) {
+	pruned, err := s.floor(ctx)
+	if err == nil && floor.Refuses(pruned, record) {
 		return tenure.ErrConflict
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
 )
 
 // CompareAndSwap implements [tenure.Store]: one update, which the API server makes only if the Lease still has the
@@ -30,7 +31,7 @@ func (s *Store) swap(
 	ctx context.Context, election string, old tenure.Version, record tenure.Record,
 ) (tenure.Snapshot, error) {
 	if err := s.enter(ctx, election); err != nil {
-		return tenure.Snapshot{}, notWritten(err)
+		return tenure.Snapshot{}, certainty.Mark(err)
 	}
 	record, err := storable(record)
 	if err != nil {
@@ -64,7 +65,7 @@ func (s *Store) replace(
 ) (*coordinationv1.Lease, error) {
 	lease, err := s.at(ctx, leaseName(election), old)
 	if err != nil {
-		return nil, notWritten(err)
+		return nil, certainty.Mark(err)
 	}
 	next := lease.DeepCopy()
 	if !keeps(lease, record) {
@@ -113,7 +114,7 @@ func (s *Store) update(ctx context.Context, lease *coordinationv1.Lease) (*coord
 // at again: a record that turns out to be under it is taken back before anybody is told of it.
 func (s *Store) create(ctx context.Context, election string, record tenure.Record) (*coordinationv1.Lease, error) {
 	if err := s.checkFloor(ctx, record); err != nil {
-		return nil, notWritten(err)
+		return nil, certainty.Mark(err)
 	}
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: leaseName(election), Labels: s.config.labels}, Spec: specOf(record),

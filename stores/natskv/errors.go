@@ -105,13 +105,3 @@ func starting(err error) bool {
 	var refusal *jetstream.APIError
 	return errors.As(err, &refusal) && (refusal.ErrorCode == codeNoPeers || refusal.ErrorCode == codeNotAvailable)
 }
-
-// notWritten marks an error that came before anything was sent.
-func notWritten(err error) error {
-	for _, known := range []error{tenure.ErrPermanent, tenure.ErrConflict, tenure.ErrNotApplied} {
-		if errors.Is(err, known) {
-			return err
-		}
-	}
-	return tenure.NotApplied(err, 0)
-}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/tenure-go/tenure/internal/certainty"
 )
 
 // patience bounds requests whose caller has set no bound.
@@ -95,10 +97,10 @@ func (s *Store) publish(ctx context.Context, key string, header nats.Header, dat
 		message.Header = nats.Header{}
 	}
 	if err := s.usable(); err != nil {
-		return 0, notWritten(err)
+		return 0, certainty.Mark(err)
 	}
 	if err := ctx.Err(); err != nil {
-		return 0, notWritten(err)
+		return 0, certainty.Mark(err)
 	}
 	ack, err := s.js.PublishMsg(ctx, message, jetstream.WithRetryAttempts(0),
 		jetstream.WithExpectStream(s.stream()), jetstream.WithExpectLastSequencePerSubject(expected))

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
+	"github.com/tenure-go/tenure/internal/floor"
 )
 
 // CompareAndSwap implements [tenure.Store]: one message, which the server stores only if the record's last message is
@@ -26,7 +28,7 @@ func (s *Store) swap(
 	ctx context.Context, election string, old tenure.Version, record tenure.Record,
 ) (tenure.Snapshot, error) {
 	if err := s.enter(ctx, election); err != nil {
-		return tenure.Snapshot{}, notWritten(err)
+		return tenure.Snapshot{}, certainty.Mark(err)
 	}
 	text, err := json.Marshal(record)
 	if err != nil {
@@ -38,7 +40,7 @@ func (s *Store) swap(
 	}
 	expected, err := s.expected(ctx, election, old, record)
 	if err != nil {
-		return tenure.Snapshot{}, notWritten(err)
+		return tenure.Snapshot{}, certainty.Mark(err)
 	}
 	sequence, err := s.publish(ctx, key(election), nil, text, expected)
 	if err != nil {
@@ -71,21 +73,12 @@ func (s *Store) vacancy(ctx context.Context, election string, record tenure.Reco
 	case e.exists():
 		return 0, tenure.ErrConflict
 	}
-	floor, err := s.floor(ctx)
+	pruned, err := s.floor(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if underFloor(record, max(floor, e.pruned())) {
+	if floor.Refuses(max(pruned, e.pruned()), record) {
 		return 0, tenure.ErrConflict
 	}
 	return e.sequence, nil
-}
-
-// underFloor reports whether a new record would let a token fall that was pruned. A vacant one only keeps the token of
-// a term that is over, so it may stand on the floor: the next term is above it.
-func underFloor(record tenure.Record, floor uint64) bool {
-	if record.Vacant() {
-		return record.Token < floor
-	}
-	return floor > 0 && record.Token <= floor
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
 )
 
 const (
@@ -53,15 +54,9 @@ func (a *Advisory) failed(w write, err error) error {
 // doubt follows the end of a statement that was to begin a term. If nothing is known of what became of it, the row may
 // come to name the term, but the lock is not held for it.
 func (a *Advisory) doubt(w write, err error) {
-	if err != nil && !isKnown(outcome(err)) {
+	if err != nil && !certainty.NotWritten(outcome(err)) {
 		a.revoke(w.election, termOf(w.record))
 	}
-}
-
-// isKnown reports whether an error says that nothing was written.
-func isKnown(err error) bool {
-	return errors.Is(err, tenure.ErrConflict) || errors.Is(err, tenure.ErrNotApplied) ||
-		errors.Is(err, tenure.ErrPermanent)
 }
 
 // bid is one attempt to begin a term.

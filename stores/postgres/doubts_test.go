@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
 	"github.com/tenure-go/tenure/internal/fleet"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
@@ -34,7 +35,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 func abandon(t *testing.T, s tenure.Store, admin querier, old tenure.Version, record tenure.Record) {
 	t.Helper()
 	_, err := s.CompareAndSwap(within(t, 300*time.Millisecond), "billing", old, record)
-	if err == nil || isKnown(err) {
+	if err == nil || certainty.NotWritten(err) {
 		t.Fatalf("the write that no standby had ended with %v, want that nobody knows", err)
 	}
 	storetest.Eventually(t, "the write that no standby has is seen", func() bool {

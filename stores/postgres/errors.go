@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/certainty"
 )
 
 var (
@@ -54,8 +55,7 @@ func hasState(err error, states ...string) bool {
 func outcome(err error) error {
 	var refused *pgconn.PgError
 	switch {
-	case err == nil, errors.Is(err, tenure.ErrConflict), errors.Is(err, tenure.ErrPermanent),
-		errors.Is(err, tenure.ErrNotApplied):
+	case err == nil, certainty.NotWritten(err):
 		return err
 	case errors.Is(err, errStandby), pgconn.SafeToRetry(err):
 		return tenure.NotApplied(err, 0)
