@@ -4,9 +4,7 @@ import "github.com/tenure-go/tenure"
 
 func aliasIn(c *trial) {
 	election, record := c.name(), c.full()
-	ctx, cancel := c.limit()
-	defer cancel()
-	if _, err := c.store.CompareAndSwap(ctx, election, "", record); err != nil {
+	if _, err := c.pass(c.store, election, "", record); err != nil {
 		c.fail("CompareAndSwap returned the error %v", err)
 	}
 	before := c.load(election).Record.Clone()

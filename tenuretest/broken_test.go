@@ -2,10 +2,12 @@ package tenuretest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,6 +123,7 @@ func TestSoundStores(t *testing.T) {
 		"coarse": func(store *memory.Store) tenure.Store { return coarse{store} },
 		"faulty": func(store *memory.Store) tenure.Store { return NewFaulty(store) },
 		"slow":   func(store *memory.Store) tenure.Store { return slow{store, make(chan struct{}, 1)} },
+		"busy":   func(store *memory.Store) tenure.Store { return &busy{Store: store} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, failure := range verdicts(t, func() subject {
@@ -158,4 +161,54 @@ func (s slow) CompareAndSwap(
 	defer func() { <-s.turn }()
 	time.Sleep(time.Second)
 	return s.Store.CompareAndSwap(ctx, election, old, record)
+}
+
+// busy refuses every other call, and may be asked again.
+type busy struct {
+	*memory.Store
+	calls atomic.Uint64
+}
+
+func (s *busy) refuses() error {
+	if s.calls.Add(1)%2 == 0 {
+		return nil
+	}
+	return tenure.NotApplied(errors.New("somebody else writes"), 0)
+}
+
+func (s *busy) Load(ctx context.Context, election string) (tenure.Snapshot, error) {
+	if err := s.refuses(); err != nil {
+		return tenure.Snapshot{}, err
+	}
+	return s.Store.Load(ctx, election)
+}
+
+func (s *busy) CompareAndSwap(
+	ctx context.Context, election string, old tenure.Version, record tenure.Record,
+) (tenure.Snapshot, error) {
+	if err := s.refuses(); err != nil {
+		return tenure.Snapshot{}, err
+	}
+	return s.Store.CompareAndSwap(ctx, election, old, record)
+}
+
+func (s *busy) List(ctx context.Context) ([]string, error) {
+	if err := s.refuses(); err != nil {
+		return nil, err
+	}
+	return s.Store.List(ctx)
+}
+
+func (s *busy) Prune(ctx context.Context, unused time.Duration) ([]string, error) {
+	if err := s.refuses(); err != nil {
+		return nil, err
+	}
+	return s.Store.Prune(ctx, unused)
+}
+
+func (s *busy) Guarantee(ctx context.Context) (tenure.Guarantee, error) {
+	if err := s.refuses(); err != nil {
+		return tenure.Guarantee{}, err
+	}
+	return s.Store.Guarantee(ctx)
 }

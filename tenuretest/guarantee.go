@@ -1,15 +1,18 @@
 package tenuretest
 
 import (
+	"context"
 	"slices"
 
 	"github.com/tenure-go/tenure"
 )
 
 func guaranteeReason(c *trial) {
-	ctx, cancel := c.limit()
-	defer cancel()
-	got, err := c.store.(tenure.Guarantor).Guarantee(ctx)
+	var got tenure.Guarantee
+	err := c.accepted(func(ctx context.Context) (err error) {
+		got, err = c.store.(tenure.Guarantor).Guarantee(ctx)
+		return err
+	})
 	switch {
 	case err != nil:
 		c.fail("Guarantee returned the error %v", err)

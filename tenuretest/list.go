@@ -1,17 +1,19 @@
 package tenuretest
 
 import (
+	"context"
 	"slices"
 
 	"github.com/tenure-go/tenure"
 )
 
 // list returns the store's elections, those of other rules and earlier runs among them.
-func (c *trial) list() []string {
+func (c *trial) list() (names []string) {
 	c.Helper()
-	ctx, cancel := c.limit()
-	defer cancel()
-	names, err := c.store.(tenure.Lister).List(ctx)
+	err := c.accepted(func(ctx context.Context) (err error) {
+		names, err = c.store.(tenure.Lister).List(ctx)
+		return err
+	})
 	if err != nil {
 		c.fail("List returned the error %v", err)
 	}

@@ -45,7 +45,7 @@ func loadWhole(c *trial) {
 		var loaded [readers]tenure.Snapshot
 		var errs [readers]error
 		for i := range readers {
-			reading.Go(func() { loaded[i], errs[i] = c.store.Load(c.Context(), election) })
+			reading.Go(func() { loaded[i], errs[i] = c.look(c.store, election) })
 		}
 		current = c.swap(election, current.Version, c.stamped(round+1))
 		reading.Wait()

@@ -85,9 +85,7 @@ func (c *trial) holdsAll(names []string) {
 // put writes a held record whether or not the election has one already: some names cannot be made unique, and the
 // data may be from an earlier run. It returns the session of the new record.
 func (c *trial) put(election string) (session string, err error) {
-	ctx, cancel := c.limit()
-	defer cancel()
-	current, err := c.store.Load(ctx, election)
+	current, err := c.look(c.store, election)
 	if err != nil {
 		return "", err
 	}

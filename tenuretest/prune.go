@@ -1,6 +1,7 @@
 package tenuretest
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -9,11 +10,13 @@ import (
 )
 
 // prune returns the names of what was pruned, records of other rules and earlier runs among them.
-func (c *trial) prune(unused time.Duration) []string {
+func (c *trial) prune(unused time.Duration) (names []string) {
 	c.Helper()
-	ctx, cancel := c.limit()
-	defer cancel()
-	names, err := c.store.(tenure.Pruner).Prune(ctx, unused)
+	err := c.accepted(func(ctx context.Context) error {
+		pruned, err := c.store.(tenure.Pruner).Prune(ctx, unused)
+		names = append(names, pruned...)
+		return err
+	})
 	if err != nil {
 		c.fail("Prune(%v) returned the error %v", unused, err)
 	}

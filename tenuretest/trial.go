@@ -93,23 +93,42 @@ func (c *trial) loadFrom(store tenure.Store, election string) tenure.Snapshot {
 	return snapshot
 }
 
-// look loads once, in any goroutine.
-func (c *trial) look(store tenure.Store, election string) (tenure.Snapshot, error) {
-	ctx, cancel := c.limit()
-	defer cancel()
-	return store.Load(ctx, election)
+// look loads once, in any goroutine, apart from refusals.
+func (c *trial) look(store tenure.Store, election string) (snapshot tenure.Snapshot, err error) {
+	err = c.accepted(func(ctx context.Context) (err error) {
+		snapshot, err = store.Load(ctx, election)
+		return err
+	})
+	return snapshot, err
 }
 
-// try swaps once, apart from refusals that ask for another attempt: every store may be busy.
+// try swaps once, in any goroutine, apart from refusals. The store gets a record that it may keep.
 func (c *trial) try(store tenure.Store, election string, old tenure.Version, record tenure.Record) (
 	tenure.Snapshot, error,
 ) {
+	return c.pass(store, election, old, record.Clone())
+}
+
+// pass is try with a record that the caller may change afterwards.
+func (c *trial) pass(store tenure.Store, election string, old tenure.Version, record tenure.Record) (
+	snapshot tenure.Snapshot, err error,
+) {
+	err = c.accepted(func(ctx context.Context) (err error) {
+		snapshot, err = store.CompareAndSwap(ctx, election, old, record)
+		return err
+	})
+	return snapshot, err
+}
+
+// accepted repeats a call while the store refuses it and may be asked again: every store may be busy, and other rules
+// are checked on it at the same time.
+func (c *trial) accepted(call func(context.Context) error) error {
 	ctx, cancel := c.limit()
 	defer cancel()
 	for {
-		snapshot, err := store.CompareAndSwap(ctx, election, old, record.Clone())
+		err := call(ctx)
 		if !errors.Is(err, tenure.ErrNotApplied) || !wait(ctx, max(tenure.RetryAfter(err), breath)) {
-			return snapshot, err
+			return err
 		}
 	}
 }
