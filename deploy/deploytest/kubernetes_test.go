@@ -16,6 +16,7 @@ import (
 	core "k8s.io/api/core/v1"
 	network "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
+	rbac "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -35,15 +36,13 @@ var kinds = map[string]func() object{
 	"v1 ConfigMap":                       func() object { return new(core.ConfigMap) },
 	"v1 Secret":                          func() object { return new(core.Secret) },
 	"v1 Service":                         func() object { return new(core.Service) },
+	"v1 ServiceAccount":                  func() object { return new(core.ServiceAccount) },
 	"apps/v1 Deployment":                 func() object { return new(apps.Deployment) },
 	"policy/v1 PodDisruptionBudget":      func() object { return new(policy.PodDisruptionBudget) },
 	"networking.k8s.io/v1 NetworkPolicy": func() object { return new(network.NetworkPolicy) },
-}
 
-// kustomization is what is used of kustomize. Its own library wants a newer Go than this repository.
-type kustomization struct {
-	meta.TypeMeta `json:",inline"`
-	Resources     []string `json:"resources"`
+	"rbac.authorization.k8s.io/v1 Role":        func() object { return new(rbac.Role) },
+	"rbac.authorization.k8s.io/v1 RoleBinding": func() object { return new(rbac.RoleBinding) },
 }
 
 // decode reads one document, and refuses fields that its kind does not have, and such as are given twice.
@@ -62,15 +61,20 @@ func decode(document []byte) (object, error) {
 
 // bundle is what a kustomization applies.
 type bundle struct {
+	objects    []object
 	deployment *apps.Deployment
 	services   []*core.Service
 	budgets    []*policy.PodDisruptionBudget
 	policies   []*network.NetworkPolicy
 	configs    map[string]*core.ConfigMap
 	secrets    map[string]*core.Secret
+	accounts   map[string]*core.ServiceAccount
+	roles      map[string]*rbac.Role
+	bindings   []*rbac.RoleBinding
 }
 
 func (b *bundle) add(o object) {
+	b.objects = append(b.objects, o)
 	switch o := o.(type) {
 	case *apps.Deployment:
 		b.deployment = o
@@ -84,32 +88,47 @@ func (b *bundle) add(o object) {
 		b.configs[o.Name] = o
 	case *core.Secret:
 		b.secrets[o.Name] = o
+	case *core.ServiceAccount:
+		b.accounts[o.Name] = o
+	case *rbac.Role:
+		b.roles[o.Name] = o
+	case *rbac.RoleBinding:
+		b.bindings = append(b.bindings, o)
 	}
 }
 
 // bundles are the directories with a kustomization.
-var bundles = []string{"", "leader-only"}
+var bundles = []string{"", "leader-only", "leases"}
 
 func readBundle(t *testing.T, name string) *bundle {
 	t.Helper()
-	dir := filepath.Join(manifests, name)
-	var k kustomization
-	if err := strict.UnmarshalStrict([]byte(read(t, filepath.Join(dir, "kustomization.yaml"))), &k); err != nil {
-		t.Fatal(err)
+	b := &bundle{
+		configs: map[string]*core.ConfigMap{}, secrets: map[string]*core.Secret{},
+		accounts: map[string]*core.ServiceAccount{}, roles: map[string]*rbac.Role{},
 	}
-	b := &bundle{configs: map[string]*core.ConfigMap{}, secrets: map[string]*core.Secret{}}
-	for _, file := range k.Resources {
-		for _, o := range readObjects(t, filepath.Join(dir, file)) {
-			b.add(o)
-		}
+	for _, o := range customize(t, filepath.Join(manifests, name)) {
+		b.add(o)
 	}
 	if b.deployment == nil {
-		t.Fatalf("%s deploys nothing", dir)
+		t.Fatalf("%s deploys nothing", name)
 	}
 	return b
 }
 
 func readObjects(t *testing.T, path string) (all []object) {
+	t.Helper()
+	for _, document := range documents(t, path) {
+		o, err := decode(document)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// documents are the parts of a manifest.
+func documents(t *testing.T, path string) (all [][]byte) {
 	t.Helper()
 	reader := yaml.NewDocumentDecoder(io.NopCloser(strings.NewReader(read(t, path))))
 	defer reader.Close()
@@ -122,11 +141,7 @@ func readObjects(t *testing.T, path string) (all []object) {
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		o, err := decode(bytes.TrimSpace(document[:n]))
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		all = append(all, o)
+		all = append(all, bytes.TrimSpace(document[:n]))
 	}
 }
 
@@ -135,16 +150,13 @@ func readObjects(t *testing.T, path string) (all []object) {
 func TestManifestsAreOfTheirKinds(t *testing.T) {
 	for _, name := range bundles {
 		dir := filepath.Join(manifests, name)
-		var k kustomization
-		if err := strict.UnmarshalStrict([]byte(read(t, filepath.Join(dir, "kustomization.yaml"))), &k); err != nil {
-			t.Error(err)
-		}
+		used := readKustomization(t, dir).files()
 		files, err := filepath.Glob(dir + "/*.yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range files {
-			if base := filepath.Base(path); base != "kustomization.yaml" && !slices.Contains(k.Resources, base) {
+			if base := filepath.Base(path); base != "kustomization.yaml" && !slices.Contains(used, base) {
 				t.Errorf("%s is not in its kustomization", path)
 			} else if base != "kustomization.yaml" {
 				checkObjects(t, path)
@@ -299,6 +311,7 @@ func TestReferencesResolve(t *testing.T) {
 				t.Errorf("nobody mounts %s", name)
 			}
 		}
+		checkAccount(t, b, pod)
 	})
 }
 
@@ -354,7 +367,13 @@ func sidecarOf(t *testing.T, pod core.PodSpec) core.Container {
 // and asks it what the kubelet and the application would ask.
 func TestManifestServes(t *testing.T) {
 	t.Parallel()
-	b := readBundle(t, "")
+	store := "file://" + filepath.Join(t.TempDir(), "elections")
+	checkServes(t, readBundle(t, ""), store, "TENURE_STORE="+store)
+}
+
+// checkServes does so with further variables, which name a store.
+func checkServes(t *testing.T, b *bundle, store string, env ...string) {
+	t.Helper()
 	pod := b.deployment.Spec.Template.Spec
 	c := sidecarOf(t, pod)
 	dir, free := t.TempDir(), freePort(t)
@@ -378,12 +397,11 @@ func TestManifestServes(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, mountOf(t, c, "config"), "serve.json"), strings.Replace(config, own, "0.0.0.0:"+free, 1), 0o600)
 
-	store := "file://" + filepath.Join(dir, "elections")
 	args := []string{command(t)}
 	for _, a := range c.Args {
 		args = append(args, strings.ReplaceAll(a, "/etc/", dir+"/etc/"))
 	}
-	p := start(t, []string{"TENURE_STORE=" + store, "TENURE_ID=billing-5d-x"}, args...)
+	p := start(t, append(env, "TENURE_ID=billing-5d-x"), args...)
 	base := "http://127.0.0.1:" + free
 	for _, probe := range []*core.Probe{c.StartupProbe, c.LivenessProbe} {
 		eventually(t, "the probe succeeds", func() bool {
@@ -466,9 +484,12 @@ func TestRolloutsProceed(t *testing.T) {
 
 // TestManifestStoresAreKnown to the command.
 func TestManifestStoresAreKnown(t *testing.T) {
+	unreachable := filepath.Join(t.TempDir(), "kubeconfig") // in a pod there is none
+	write(t, unreachable, `{"clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1:1"}}],
+"contexts": [{"name": "a", "context": {"cluster": "a"}}], "current-context": "a"}`, 0o600)
 	for _, name := range bundles {
 		for _, s := range readBundle(t, name).secrets {
-			checkStore(t, s.StringData["store"])
+			checkStore(t, s.StringData["store"], "KUBECONFIG="+unreachable)
 		}
 	}
 }

@@ -223,9 +223,9 @@ func TestExampleStoresAreKnown(t *testing.T) {
 }
 
 // checkStore checks that the command can read the URL of a store that cannot be reached.
-func checkStore(t *testing.T, store string) {
+func checkStore(t *testing.T, store string, env ...string) {
 	t.Helper()
-	if _, errs, code := tenure(t, nil, "--store", store, "--store-timeout", "1ms", "list"); code != 123 {
+	if _, errs, code := tenure(t, env, "--store", store, "--store-timeout", "1ms", "list"); code != 123 {
 		t.Errorf("the store %s: exit code %d: %s", store, code, errs)
 	}
 }

@@ -102,32 +102,35 @@ current-context: test
 
 // Post makes an object with the token that may do anything, and returns an error unless it was made.
 func (k *Kubernetes) Post(path, object string) error {
-	return k.do(context.Background(), http.MethodPost, path, object)
+	_, err := k.Ask(context.Background(), http.MethodPost, path, KubernetesToken, object)
+	return err
 }
 
 // ready returns nil once the namespace is there that the server makes for itself, and its roles.
 func (k *Kubernetes) ready(ctx context.Context) error {
-	if err := k.do(ctx, http.MethodGet, "/readyz", ""); err != nil {
+	if _, err := k.Ask(ctx, http.MethodGet, "/readyz", KubernetesToken, ""); err != nil {
 		return err
 	}
-	return k.do(ctx, http.MethodGet, "/api/v1/namespaces/default", "")
+	_, err := k.Ask(ctx, http.MethodGet, "/api/v1/namespaces/default", KubernetesToken, "")
+	return err
 }
 
-func (k *Kubernetes) do(ctx context.Context, method, path, body string) error {
+// Ask sends a request with a bearer token and returns the body of the answer, or an error unless that is a success.
+func (k *Kubernetes) Ask(ctx context.Context, method, path, token, body string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, method, k.URL()+path, bytes.NewBufferString(body))
 	if err != nil {
-		return err
+		return "", err
 	}
-	request.Header.Set("Authorization", "Bearer "+KubernetesToken)
+	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := k.client.Do(request)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode >= http.StatusMultipleChoices {
 		err = fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
 	}
-	return err
+	return string(text), err
 }
