@@ -64,11 +64,16 @@ func New(js jetstream.JetStream, bucket string, options ...Option) (*Store, erro
 		preparing: make(chan struct{}, 1),
 	}
 	s.feeds = newFeeds(s)
-	s.put = s.subject("")
-	if s.api != jetstream.DefaultAPIPrefix {
-		s.put = s.api + s.put // so that the other domain or account gets it
-	}
+	s.put = publishPrefix(js, bucket)
 	return s, nil
+}
+
+// publishPrefix is what the subjects to publish to begin with, so that another domain or account gets the message.
+func publishPrefix(js jetstream.JetStream, bucket string) string {
+	if api := apiPrefix(js.Options()); api != jetstream.DefaultAPIPrefix {
+		return api + subjectOf(bucket, "")
+	}
+	return subjectOf(bucket, "")
 }
 
 func apiPrefix(o jetstream.JetStreamOptions) string {
@@ -81,10 +86,14 @@ func apiPrefix(o jetstream.JetStreamOptions) string {
 	return jetstream.DefaultAPIPrefix
 }
 
-// stream is the name of the stream that every client of the key-value store uses for the bucket.
-func (s *Store) stream() string { return "KV_" + s.bucket }
+func (s *Store) stream() string { return streamOf(s.bucket) }
 
-func (s *Store) subject(key string) string { return "$KV." + s.bucket + "." + key }
+func (s *Store) subject(key string) string { return subjectOf(s.bucket, key) }
+
+// streamOf is the name of the stream that every client of the key-value store uses for a bucket.
+func streamOf(bucket string) string { return "KV_" + bucket }
+
+func subjectOf(bucket, key string) string { return "$KV." + bucket + "." + key }
 
 // Close ends the store: every later call fails with [tenure.ErrPermanent], and each watch is told so by a last delivery
 // before Close returns. It closes the connection if [Open] made it. Close may be called more than once, but not from

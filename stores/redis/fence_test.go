@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/fleet"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
@@ -72,42 +72,12 @@ func TestFenceStopsADeposedLeader(t *testing.T) {
 	server := testserver.StartRedis(t)
 	proxy := tcpproxy.Start(t, server.Addr)
 	client := newClient(t, server.Addr) // the work has its own way to the server
-	fence := NewFence(client, "fence")
-	elected := make(chan tenure.Term, 2)
-	late := make(chan struct{})
-	wrote := make(chan error, 1)
-	work := func(ctx context.Context, term tenure.Term) error {
-		if err := fence.Raise(ctx, term.Token); err != nil {
-			return err
-		}
-		elected <- term
-		if term.Leader == "deposed" {
-			<-late // deaf to its context
-			wrote <- fence.Set(context.WithoutCancel(ctx), term.Token, "value", "of the deposed")
-		}
-		<-ctx.Done()
-		return nil
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 2)
-	run := func(id string, s *Store) {
-		c, err := tenure.New(s, "e", tenure.WithID(id), tenure.WithTTL(time.Second))
-		must(t, err)
-		go func() { done <- c.Run(ctx, work) }()
-	}
-	run("deposed", newStore(t, newClient(t, proxy.Addr())))
-	first := <-elected
-	proxy.Hold()
-	run("successor", storeAt(t, server))
-	second := <-elected
-	must(t, fence.Set(ctx, second.Token, "value", "of the successor"))
-	close(late)
-	must(t, isFor(<-wrote, ErrFenced))
-	if got := client.Get(ctx, "value").Val(); got != "of the successor" || second.Token <= first.Token {
-		t.Errorf("token %d follows %d, and the value is the one %s", second.Token, first.Token, got)
-	}
-	proxy.Release()
-	stop()
-	<-done
-	<-done
+	f := NewFence(client, "fence")
+	_, _, late := fleet.Deposed(t, newStore(t, newClient(t, proxy.Addr())), storeAt(t, server), proxy.Hold,
+		fleet.Resource{
+			Raise: f.Raise,
+			Write: func(ctx context.Context, token uint64, text string) error { return f.Set(ctx, token, "value", text) },
+			Read:  func() string { return client.Get(t.Context(), "value").Val() },
+		})
+	must(t, isFor(late, ErrFenced))
 }
