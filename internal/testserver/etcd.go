@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -101,42 +100,41 @@ func (e *Etcd) copyFiles(to, from string) {
 // streams.
 func (e *Etcd) Received() int64 {
 	e.tb.Helper()
-	return e.sum("grpc_server_msg_received_total{")
+	return e.sum("grpc_server_msg_received_total")
 }
 
 // Streams returns how many streams of watches the member serves.
 func (e *Etcd) Streams() int64 {
 	e.tb.Helper()
-	return e.sum("etcd_debugging_mvcc_watch_stream_total ")
+	return e.sum("etcd_debugging_mvcc_watch_stream_total")
 }
 
 // Proposed returns how many proposals of the cluster the member has carried out since it started: writes, whether their
 // conditions held or not.
 func (e *Etcd) Proposed() int64 {
 	e.tb.Helper()
-	return e.sum("etcd_server_proposals_applied_total ")
+	return e.sum("etcd_server_proposals_applied_total")
 }
 
-// sum adds up the metrics whose lines begin so.
-func (e *Etcd) sum(prefix string) (sum int64) {
+// Metrics returns the member's.
+func (e *Etcd) Metrics(ctx context.Context) (Metrics, error) {
+	text, err := e.ask(ctx, "/metrics")
+	return Metrics(text), err
+}
+
+func (e *Etcd) sum(name string) int64 {
 	e.tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	text, err := e.ask(ctx, "/metrics")
+	metrics, err := e.Metrics(ctx)
 	if err != nil {
 		e.tb.Fatalf("ask %s for its metrics: %v", e.Name, err)
 	}
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, prefix) {
-			continue
-		}
-		value, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndex(line, " ")+1:]), 64)
-		if err != nil {
-			e.tb.Fatalf("the metrics of %s: %v", e.Name, err)
-		}
-		sum += int64(value)
+	sum, err := metrics.Sum(name)
+	if err != nil {
+		e.tb.Fatalf("the metrics of %s: %v", e.Name, err)
 	}
-	return sum
+	return int64(sum)
 }
 
 // healthy returns nil once the member can serve reads that a majority agrees on.

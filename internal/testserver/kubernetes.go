@@ -106,6 +106,12 @@ func (k *Kubernetes) Post(path, object string) error {
 	return err
 }
 
+// Metrics returns the server's.
+func (k *Kubernetes) Metrics(ctx context.Context) (Metrics, error) {
+	text, err := k.Ask(ctx, http.MethodGet, "/metrics", KubernetesToken, "")
+	return Metrics(text), err
+}
+
 // ready returns nil once the namespace is there that the server makes for itself, and its roles.
 func (k *Kubernetes) ready(ctx context.Context) error {
 	if _, err := k.Ask(ctx, http.MethodGet, "/readyz", KubernetesToken, ""); err != nil {
