@@ -29,12 +29,14 @@ func swapBare(ctx context.Context, store tenure.Store, value int) error {
 }
 
 // get makes the smallest round trip that an HTTP server knows, whatever it answers.
-func get(ctx context.Context, address string) error {
+func get(ctx context.Context, address string) error { return getWith(ctx, http.DefaultClient, address) }
+
+func getWith(ctx context.Context, client *http.Client, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}

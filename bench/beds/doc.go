@@ -8,6 +8,6 @@ import "github.com/tenure-go/tenure/bench"
 func All() []bench.Bed {
 	return []bench.Bed{
 		Memory(), File(), Postgres(), PostgresPush(), PostgresAdvisory(), NATS(), NATSSynced(), NATSCluster(), NATSFar(),
-		Redis(), RedisSynced(), RedisFar(), Memcached(), MariaDB(), SQLite(), S3(), AzureBlob(),
+		Etcd(), Kubernetes(), Redis(), RedisSynced(), RedisFar(), Memcached(), MariaDB(), SQLite(), S3(), AzureBlob(),
 	}
 }

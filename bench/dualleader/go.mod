@@ -97,6 +97,8 @@ replace (
 	github.com/tenure-go/tenure => ../../
 	github.com/tenure-go/tenure/bench => ../
 	github.com/tenure-go/tenure/stores/azblob => ../../stores/azblob
+	github.com/tenure-go/tenure/stores/etcd => ../../stores/etcd
+	github.com/tenure-go/tenure/stores/kubernetes => ../../stores/kubernetes
 	github.com/tenure-go/tenure/stores/memcached => ../../stores/memcached
 	github.com/tenure-go/tenure/stores/natskv => ../../stores/natskv
 	github.com/tenure-go/tenure/stores/postgres => ../../stores/postgres

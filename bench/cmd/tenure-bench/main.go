@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 
+	"k8s.io/klog/v2"
+
 	"github.com/tenure-go/tenure/bench"
 	"github.com/tenure-go/tenure/bench/beds"
 	"github.com/tenure-go/tenure/internal/testserver"
@@ -16,6 +18,7 @@ import (
 func main() { bench.Main("tenure-bench", run) }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	klog.SetLogger(klog.Logger{}) // client-go says much of what candidates deal with
 	if len(args) > 0 && args[0] == bench.LeadCommand {
 		return bench.Lead(ctx, beds.All(), args[1:], stdin, stdout)
 	}
