@@ -16,7 +16,6 @@ require (
 	github.com/tenure-go/tenure/bench v0.0.0
 	go.etcd.io/etcd/client/v3 v3.7.3
 	go.uber.org/zap v1.27.1
-	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
 	k8s.io/client-go v0.37.2
 	k8s.io/klog/v2 v2.140.0
@@ -103,7 +102,10 @@ require (
 	github.com/prometheus/common v0.67.5 // indirect
 	github.com/prometheus/procfs v0.16.1 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/tenure-go/tenure/stores/azblob v0.0.0 // indirect
+	github.com/tenure-go/tenure/stores/etcd v0.0.0 // indirect
+	github.com/tenure-go/tenure/stores/kubernetes v0.0.0 // indirect
 	github.com/tenure-go/tenure/stores/memcached v0.0.0 // indirect
 	github.com/tenure-go/tenure/stores/natskv v0.0.0 // indirect
 	github.com/tenure-go/tenure/stores/postgres v0.0.0 // indirect
@@ -132,6 +134,7 @@ require (
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // indirect
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
+	k8s.io/api v0.37.2 // indirect
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd // indirect
 	modernc.org/libc v1.79.0 // indirect
@@ -149,6 +152,8 @@ replace (
 	github.com/tenure-go/tenure/adapters/clientgo => ../../adapters/clientgo
 	github.com/tenure-go/tenure/bench => ../
 	github.com/tenure-go/tenure/stores/azblob => ../../stores/azblob
+	github.com/tenure-go/tenure/stores/etcd => ../../stores/etcd
+	github.com/tenure-go/tenure/stores/kubernetes => ../../stores/kubernetes
 	github.com/tenure-go/tenure/stores/memcached => ../../stores/memcached
 	github.com/tenure-go/tenure/stores/natskv => ../../stores/natskv
 	github.com/tenure-go/tenure/stores/postgres => ../../stores/postgres

@@ -19,6 +19,11 @@ ends, and changes one expiry; a renewal of ours changes three fields of a hash, 
 	{"redsync", "hand-over among", crowded},
 	{"client-go-over-redis", "hand-over among", crowded},
 	{"pglock", "hand-over among", crowded},
+	{"etcd-concurrency", "hand-over", queued},
+	{"etcd-concurrency", "writes of", `A keep-alive makes no write: the member that leads notes it in its memory, and counts
+all leases anew when another one comes to lead. A renewal of ours is a record that a majority has synced, so that each
+follower counts the lease by its own clock, whatever the members do.`},
+	{"client-go", "hand-over among", crowded},
 	{"pglock", "requests of a follower", `It looks once a lease. Ours look five times, by one statement of a process for
 all its elections: so a death is followed within 1.2 leases at the latest, and not within 2; and of a release they are
 told.`},
@@ -41,6 +46,9 @@ left, and a living one has an attempt less to keep it.`
 	crowded = `The next of n followers that look every so often looks after an n-th of that, so that many of them are
 quick; they pay for it all the time. Ours are told, all at once, and on two cores the winner waits for the bids of the
 others.`
+	queued = `Its followers queue, each with a key and a lease of its own: a release, one write, is all there is to wait
+for, however many wait, and one of them alone is told. Ours are all told, and bid: a second write, synced after the
+first, which decides who leads and under which token. For that a follower of ours has nothing to keep alive.`
 	longer = "Its default lease is longer, and a death is followed the later for it; see equal leases."
 )
 

@@ -138,3 +138,63 @@ func postgresCounts(ctx context.Context, server bench.Server) (bench.Counts, err
 	}
 	return bench.Counts{bench.Requests: counts[bench.Requests], peers.Writes: changes}, nil
 }
+
+// measuring is a server whose metrics can be read.
+type measuring interface {
+	Metrics(ctx context.Context) (testserver.Metrics, error)
+}
+
+func etcdArena() peers.Arena {
+	return peers.Arena{Name: "etcd", Start: func(tb testserver.TB) (peers.Server, error) {
+		return startCounting(tb, beds.Etcd(), etcdWrites)
+	}}
+}
+
+func kubernetesArena() peers.Arena {
+	return peers.Arena{Name: "Kubernetes", Start: func(tb testserver.TB) (peers.Server, error) {
+		return startCounting(tb, beds.Kubernetes(), leaseWrites)
+	}}
+}
+
+// startCounting starts a server whose requests are those that our own stores' are counted by, and whose writes are read
+// from its metrics.
+func startCounting(
+	tb testserver.TB, bed bench.Bed, writes func(testserver.Metrics) (float64, error),
+) (peers.Server, error) {
+	server, err := bed.Start(tb)
+	if err != nil {
+		return nil, err
+	}
+	return &counting{server, func(ctx context.Context) (bench.Counts, error) {
+		counts, err := server.(bench.Counter).Counts(ctx)
+		if err != nil {
+			return nil, err
+		}
+		metrics, err := server.(measuring).Metrics(ctx)
+		if err != nil {
+			return nil, err
+		}
+		written, err := writes(metrics)
+		return bench.Counts{bench.Requests: counts[bench.Requests], peers.Writes: written}, err
+	}}, nil
+}
+
+// etcdWrites is the revision, which every change of the data raises by one.
+func etcdWrites(m testserver.Metrics) (float64, error) {
+	return m.Sum("etcd_debugging_mvcc_current_revision")
+}
+
+// leaseWrites are the changes of Leases that an API server has accepted.
+func leaseWrites(m testserver.Metrics) (float64, error) {
+	var all float64
+	for _, verb := range []string{"POST", "PUT", "PATCH", "DELETE"} {
+		for _, code := range []string{"200", "201"} {
+			n, err := m.Sum("apiserver_request_total", `resource="leases"`, `verb="`+verb+`"`, `code="`+code+`"`)
+			if err != nil {
+				return 0, err
+			}
+			all += n
+		}
+	}
+	return all, nil
+}

@@ -2,11 +2,14 @@ package contenders
 
 import (
 	"context"
+	"net"
+	"net/url"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
@@ -22,7 +25,7 @@ const aboutClientGo = "`leaderelection` with `ReleaseOnCancel`, renew deadline a
 func ClientGo() peers.Peer {
 	return peers.Peer{
 		Name: "client-go", Module: "k8s.io/client-go", Arena: kubernetesArena(), Lease: 15 * time.Second, Most: 200,
-		About: aboutClientGo + "; a Lease, client-side throttling off", Poll: 0.3, Needs: needsKubernetes, Open: openClientGo,
+		About: aboutClientGo + "; a Lease, client-side throttling off", Poll: 0.3, Open: openClientGo,
 	}
 }
 
@@ -47,17 +50,26 @@ func ClientGoOverTenure() peers.Peer {
 }
 
 func openClientGo(_ context.Context, address string) (peers.Node, error) {
-	config := kubernetesConfig(address)
-	config.Wrap(tallyOf(address).wrap)
-	client, err := kubernetes.NewForConfig(config)
+	at, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", at.Query().Get("kubeconfig"))
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1 // else the client, not the server, would be measured with many candidates
+	// Clients of equal configurations share a connection unless each has a way of its own to make one.
+	config.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	client, err := coordinationclient.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
 	return &clientGoNode{
 		lock: func(election, id string) (resourcelock.Interface, error) {
 			return &resourcelock.LeaseLock{
-				LeaseMeta: metav1.ObjectMeta{Name: election, Namespace: metav1.NamespaceDefault},
-				Client:    client.CoordinationV1(), LockConfig: resourcelock.ResourceLockConfig{Identity: id},
+				LeaseMeta: metav1.ObjectMeta{Name: election, Namespace: at.Host},
+				Client:    client, LockConfig: resourcelock.ResourceLockConfig{Identity: id},
 			}, nil
 		},
 		closer: func() error { return nil },

@@ -10,7 +10,7 @@ func All() []peers.Peer {
 		Redis(), Rueidislock(), RueidislockNoLoop(), Redislock(), Redsync(), ClientGoOverTenure(),
 		Postgres(), PostgresAdvisory(), PGLock(), Nest(),
 		NATS(), NATSLeaderElection(),
-		Etcd(),
-		ClientGo(),
+		Etcd(), EtcdConcurrency(),
+		Kubernetes(), ClientGo(),
 	}
 }

@@ -2,6 +2,7 @@ package contenders
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -11,23 +12,20 @@ import (
 	"github.com/tenure-go/tenure/bench/peers"
 )
 
-// Etcd is the election of etcd's own client.
-func Etcd() peers.Peer {
+// EtcdConcurrency is the election of etcd's own client.
+func EtcdConcurrency() peers.Peer {
 	return peers.Peer{
 		Name: "etcd-concurrency", Module: "go.etcd.io/etcd/client/v3", Arena: etcdArena(), Lease: 60 * time.Second,
 		About: "`concurrency.Election` in a session of each candidate, `Campaign` and `Resign`", Most: 500,
-		Needs: needsEtcd, Open: openEtcd,
+		Open: openEtcd,
 	}
 }
 
-func dialEtcd(address string) (*clientv3.Client, error) {
-	return clientv3.New(clientv3.Config{
-		Endpoints: []string{address}, DialTimeout: 10 * time.Second, Logger: zap.NewNop(),
-	})
-}
-
 func openEtcd(_ context.Context, address string) (peers.Node, error) {
-	client, err := dialEtcd(address)
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{"http://" + strings.TrimPrefix(address, "etcd://")}, DialTimeout: 10 * time.Second,
+		Logger: zap.NewNop(),
+	})
 	if err != nil {
 		return nil, err
 	}

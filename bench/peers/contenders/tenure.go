@@ -48,6 +48,16 @@ func NATS() peers.Peer {
 	return ours("tenure-natskv", "`stores/natskv`, `Run` and `Resign`", natsArena(), beds.NATS())
 }
 
+// Etcd is tenure over etcd.
+func Etcd() peers.Peer {
+	return ours("tenure-etcd", "`stores/etcd`, `Run` and `Resign`", etcdArena(), beds.Etcd())
+}
+
+// Kubernetes is tenure over Leases of Kubernetes.
+func Kubernetes() peers.Peer {
+	return ours("tenure-kubernetes", "`stores/kubernetes`, `Run` and `Resign`", kubernetesArena(), beds.Kubernetes())
+}
+
 type tenureNode struct{ store bench.Store }
 
 func (n *tenureNode) Contend(election, id string, lease time.Duration) (peers.Contender, error) {
