@@ -15,7 +15,7 @@ import (
 )
 
 // patience bounds how long a server may take to start or to stop on a busy machine.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // Command says how a server is run.
 type Command struct {

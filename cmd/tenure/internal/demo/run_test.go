@@ -185,7 +185,7 @@ func TestDemoRefusesAnElectionInUse(t *testing.T) {
 		t.Skip(err)
 	}
 	defer func() { _ = closeStore() }()
-	leader, err := tenure.New(store, "demo", tenure.WithTTL(time.Second))
+	leader, err := tenure.New(store, "demo", tenure.WithTTL(5*time.Second)) // for which Forget waits
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -315,7 +315,7 @@ func (s *supervisor) lastWork() guard.Instant {
 }
 
 // patience is how long a test waits for what must happen soon, on a machine that is busy with other things.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // eventually waits for other processes, of which there is nothing to wait on.
 func eventually(t *testing.T, what string, condition func() bool) {
