@@ -168,6 +168,43 @@ func (f *Fleet) Await(above uint64) (term tenure.Term) {
 	return term
 }
 
+// Lasting waits until a term under a token above the given one has been renewed n times, and returns it. Terms that end
+// before do not count.
+func (f *Fleet) Lasting(above, n uint64) (term tenure.Term) {
+	f.tb.Helper()
+	var begun uint64
+	f.eventually(fmt.Sprintf("a term with a token above %d is renewed %d times", above, n), func() bool {
+		now, leads := f.Leader()
+		if !leads || now.Token <= above {
+			return false
+		}
+		if now.Token != term.Token {
+			term, begun = now, f.renewals(now)
+		}
+		return f.renewals(term) >= begun+n
+	})
+	return term
+}
+
+// Stop stops the leader of a term, which gives its seat back.
+func (f *Fleet) Stop(term tenure.Term) {
+	for i, c := range f.candidates {
+		if c.Status().ID == term.Leader {
+			f.stops[i]()
+		}
+	}
+}
+
+// HandsOver stops the leader of a term, and returns the term of another candidate that follows.
+func (f *Fleet) HandsOver(term tenure.Term) (next tenure.Term) {
+	f.tb.Helper()
+	f.Stop(term)
+	if next = f.Await(term.Token); next.Leader == term.Leader {
+		f.tb.Errorf("%s leads again, stopped", term.Leader)
+	}
+	return next
+}
+
 // Known waits until all candidates that stand have seen a term, or a later one: none of them has a bid under way.
 func (f *Fleet) Known(term tenure.Term) {
 	f.tb.Helper()
@@ -225,6 +262,22 @@ func (f *Fleet) eventually(what string, holds func() bool) {
 			f.tb.Fatalf("after %v it was not so that %s", patience, what)
 		}
 	}
+}
+
+// Cause waits until the work of a term has been told that the term is over, and returns why.
+func (f *Fleet) Cause(term tenure.Term) (cause error) {
+	f.tb.Helper()
+	f.eventually("the work of "+term.Leader+" is told that its term is over", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, s := range f.terms {
+			if s.term.Token == term.Token {
+				cause = s.cause
+			}
+		}
+		return cause != nil
+	})
+	return cause
 }
 
 // Causes returns why those terms ended that have.

@@ -4,132 +4,59 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/scenario"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-// threeOf has three candidates stand, each with a store and a client of its own.
-func threeOf(t *testing.T, f *fleet.Fleet, addr string, options ...tenure.Option) []*Store {
-	t.Helper()
-	var stores []*Store
-	for i := range 3 {
-		s := openStore(t, addr, "")
-		stores = append(stores, s)
-		f.Stand(s, fmt.Sprint("node-", i), options...)
-	}
-	return stores
+// at returns how candidates open stores at an address, each with a client of its own.
+func at(t *testing.T, addr string) scenario.Open {
+	return func() tenure.Store { return openStore(t, addr, "") }
 }
 
-// A leader that cannot reach the server any more ends its term by its own clock, before another one leads.
 func TestLeaderIsCutOff(t *testing.T) {
 	server := testserver.StartEtcd(t)
-	for name, cutOff := range map[string]func(*tcpproxy.Proxy){
-		"connection reset":     func(p *tcpproxy.Proxy) { p.Refuse(true); p.Cut() },
-		"connection hangs":     func(p *tcpproxy.Proxy) { p.Hold() },
-		"replies are lost":     func(p *tcpproxy.Proxy) { p.HoldReplies() },
-		"requests do not pass": func(p *tcpproxy.Proxy) { p.HoldRequests() },
-	} {
+	for name, cutOff := range scenario.CutOffs() {
 		t.Run(name, func(t *testing.T) {
-			f := fleet.New(t)
-			defer f.Check()
-			proxy, prefix := tcpproxy.Start(t, server.Addr), "/"+strings.ReplaceAll(name, " ", "-")
-			f.Stand(openStore(t, proxy.Addr(), prefix), "cut off")
-			first := f.Next()
-			f.Stand(openStore(t, server.Addr, prefix), "one", fleet.Patient...)
-			f.Stand(openStore(t, server.Addr, prefix), "two", fleet.Patient...)
-			f.Known(first)
-			cutOff(proxy)
-			second := f.Next()
-			if second.Leader == first.Leader {
-				t.Fatalf("%s leads again, cut off", first.Leader)
-			}
-			proxy.Release()
-			proxy.Refuse(false)
-			f.Known(second) // by the one that was cut off too
-			f.Renewed(second, 10)
+			prefix := "/" + strings.ReplaceAll(name, " ", "-")
+			open := func(addr string) tenure.Store { return openStore(t, addr, prefix) }
+			scenario.LeaderIsCutOff(t, server.Addr, open, cutOff)
 		})
 	}
 }
 
-// A connection that is lost and made anew within the lease changes nothing.
 func TestConnectionsAreCutNowAndThen(t *testing.T) {
-	server := testserver.StartEtcd(t)
-	f := fleet.New(t)
-	defer f.Check()
-	proxy := tcpproxy.Start(t, server.Addr)
-	threeOf(t, f, proxy.Addr(), fleet.Patient...)
-	term := f.Next()
-	for range 5 {
-		proxy.Cut()
-		f.Renewed(term, 2) // of which one may have been written before
-	}
+	proxy := tcpproxy.Start(t, testserver.StartEtcd(t).Addr)
+	scenario.TermOutlives(t, at(t, proxy.Addr()), scenario.Times(5, proxy.Cut)...)
 }
 
-// A server that stands still for less than the lease changes nothing.
 func TestServerFrozenForAWhile(t *testing.T) {
 	server := testserver.StartEtcd(t)
-	f := fleet.New(t)
-	defer f.Check()
-	threeOf(t, f, server.Addr, fleet.Patient...)
-	first := f.Next()
-	f.Known(first)
-	server.Freeze()
-	f.Stays(first, time.Second)
-	server.Thaw()
-	f.Renewed(first, 2)
+	scenario.TermOutlives(t, at(t, server.Addr), scenario.Pause(server.Process))
 }
 
-// If it does for longer the leader stops in time.
 func TestServerFrozen(t *testing.T) {
 	server := testserver.StartEtcd(t)
-	f := fleet.New(t)
-	defer f.Check()
-	stores := threeOf(t, f, server.Addr)
-	first := f.Next()
-	server.Freeze()
-	f.Over(first)
-	server.Thaw()
-	storetest.Eventually(t, "another term is renewed", func() bool {
-		now, err := stores[0].Load(t.Context(), fleet.Election)
-		return err == nil && now.Record.Token > first.Token && now.Record.Renewals >= 3
-	})
+	scenario.Outages(t, at(t, server.Addr), scenario.Freeze(server.Process))
 }
 
 func TestServerRestarted(t *testing.T) {
 	server := testserver.StartEtcd(t)
-	f := fleet.New(t)
-	defer f.Check()
-	threeOf(t, f, server.Addr, fleet.Patient...)
-	first := f.Next()
-	server.Restart()
-	f.Renewed(first, 2)
-	server.Kill()
-	server.Start()
-	f.Renewed(first, 2)
+	scenario.TermOutlives(t, at(t, server.Addr), server.Restart, scenario.Crash(server.Process))
 }
 
-// A server that forgets everything is an emptied store: the record counts as held until its lease has run out, and the
-// candidates that remember the token go on above it, although revisions begin again.
+// Revisions begin again.
 func TestServerForgets(t *testing.T) {
 	server := testserver.StartEtcd(t)
-	f := fleet.New(t)
-	defer f.Check()
-	threeOf(t, f, server.Addr)
-	first := f.Next()
-	f.Known(first)
-	server.Kill()
-	server.Forget()
-	server.Start()
-	second := f.Next()
-	if second.Token <= first.Token {
-		t.Errorf("token %d follows %d", second.Token, first.Token)
-	}
-	f.Renewed(second, 3)
+	scenario.Forgets(t, at(t, server.Addr), func() {
+		server.Kill()
+		server.Forget()
+		server.Start()
+	})
 }
 
 // leaderOf returns the place of the member that leads the cluster.
@@ -148,34 +75,13 @@ func leaderOf(t *testing.T, members []*testserver.Etcd) int {
 	return found
 }
 
-// The member that leads the cluster is lost. Somebody leads on over the others, and goes on when it is back.
 func TestLeadingMemberIsLost(t *testing.T) {
-	for name, lose := range map[string]func(*testserver.Etcd) (back func()){
-		"stopped": func(e *testserver.Etcd) func() { e.Stop(); return e.Start },
-		"killed":  func(e *testserver.Etcd) func() { e.Kill(); return e.Start },
-		"frozen":  func(e *testserver.Etcd) func() { e.Freeze(); return e.Thaw },
-	} {
+	for name, lose := range scenario.Losses() {
 		t.Run(name, func(t *testing.T) {
 			members := testserver.StartEtcdCluster(t, 3)
-			f := fleet.New(t)
-			defer f.Check()
-			threeOf(t, f, all(members))
-			f.Next()
 			leader := leaderOf(t, members)
-			watching := openStore(t, members[(leader+1)%3].Addr, "")
-			before := storetest.Load(t, watching, fleet.Election).Version
-			back := lose(members[leader])
-			var held tenure.Snapshot
-			storetest.Eventually(t, "somebody leads over the other members", func() bool {
-				var err error
-				held, err = watching.Load(t.Context(), fleet.Election)
-				return err == nil && held.Version != before && !held.Record.Vacant()
-			})
-			back()
-			storetest.Eventually(t, "it goes on after the member is back", func() bool {
-				now, err := watching.Load(t.Context(), fleet.Election)
-				return err == nil && now.Version != held.Version && !now.Record.Vacant()
-			})
+			observer := openStore(t, members[(leader+1)%3].Addr, "")
+			scenario.MemberIsLost(t, at(t, all(members)), observer, lose(members[leader].Process))
 		})
 	}
 }
@@ -183,26 +89,25 @@ func TestLeadingMemberIsLost(t *testing.T) {
 // The cluster's leadership moves in good order, as for maintenance.
 func TestLeadershipOfTheClusterMoves(t *testing.T) {
 	members := testserver.StartEtcdCluster(t, 3)
-	f := fleet.New(t)
-	defer f.Check()
-	threeOf(t, f, all(members), fleet.Patient...)
-	term := f.Next()
-	for range 3 {
-		leader := leaderOf(t, members)
-		client := connect(t, members[leader].Addr)
-		list, err := client.MemberList(t.Context())
-		if err != nil {
-			t.Fatal(err)
+	scenario.TermOutlives(t, at(t, all(members)), scenario.Times(3, func() { moveLeadership(t, members) })...)
+}
+
+// moveLeadership gives the leadership of a cluster to another member.
+func moveLeadership(t *testing.T, members []*testserver.Etcd) {
+	t.Helper()
+	leader := leaderOf(t, members)
+	client := connect(t, members[leader].Addr)
+	list, err := client.MemberList(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range list.Members {
+		if m.Name == members[(leader+1)%3].Name {
+			_, err = client.MoveLeader(t.Context(), m.ID)
 		}
-		for _, m := range list.Members {
-			if m.Name == members[(leader+1)%3].Name {
-				_, err = client.MoveLeader(t.Context(), m.ID)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Renewed(term, 10)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -225,23 +130,7 @@ func TestMemberAlone(t *testing.T) {
 	storetest.Await(t, deliveries, "the state again", storetest.At(created.Version))
 }
 
-// A leader that resigns is followed at once, whoever has been told by the server.
-func TestHandOver(t *testing.T) {
-	server := testserver.StartEtcd(t)
-	f := fleet.New(t)
-	defer f.Check()
-	stops := make(map[string]func())
-	for i := range 3 {
-		id := fmt.Sprint("node-", i)
-		stops[id] = f.Stand(openStore(t, server.Addr, ""), id, tenure.WithTTL(time.Minute))
-	}
-	first := f.Next()
-	stops[first.Leader]()
-	second := f.Next() // within a minute, which a follower that was not told would have to wait for
-	if second.Token != first.Token+1 {
-		t.Errorf("token %d follows %d", second.Token, first.Token)
-	}
-}
+func TestHandOver(t *testing.T) { scenario.HandOver(t, at(t, testserver.StartEtcd(t).Addr)) }
 
 // A server that is restored from a backup has lost what was written since, and gives its revisions out again. The
 // candidates that saw what was lost go on above its token, once its lease has run out, and the watches are restored.
@@ -249,10 +138,8 @@ func TestBackupIsRestored(t *testing.T) {
 	server := testserver.StartEtcd(t)
 	f := fleet.New(t)
 	defer f.Check()
-	stops := make(map[string]func())
 	for i := range 4 {
-		id := fmt.Sprint("node-", i)
-		stops[id] = f.Stand(openStore(t, server.Addr, ""), id)
+		f.Stand(openStore(t, server.Addr, ""), fmt.Sprint("node-", i))
 	}
 	first := f.Next()
 	f.Known(first)
@@ -261,7 +148,7 @@ func TestBackupIsRestored(t *testing.T) {
 	server.Start()
 	latest := first
 	for range 2 {
-		stops[latest.Leader]()
+		f.Stop(latest)
 		latest = f.Next()
 		f.Known(latest)
 	}

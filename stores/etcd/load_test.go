@@ -57,11 +57,9 @@ func herd(t *testing.T, members ...*testserver.Etcd) {
 	for range connections {
 		stores = append(stores, openStore(t, all(members), "?ping=10m"))
 	}
-	stops := make(map[string]func())
 	for i := range candidates {
-		id := fmt.Sprint("node-", i)
 		// Nothing is renewed within the test, so that all writes are those of changes.
-		stops[id] = f.Stand(stores[i%connections], id, tenure.WithTTL(time.Hour))
+		f.Stand(stores[i%connections], fmt.Sprint("node-", i), tenure.WithTTL(time.Hour))
 	}
 	leader := f.Next()
 	f.Known(leader)
@@ -86,7 +84,7 @@ func herd(t *testing.T, members ...*testserver.Etcd) {
 	}
 	revision, tried := settle()
 	for n := range changes {
-		stops[leader.Leader]()
+		f.Stop(leader)
 		leader = f.Next()
 		f.Known(leader)
 		revisionNow, triedNow := settle()

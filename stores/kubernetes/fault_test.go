@@ -1,142 +1,56 @@
 package kubernetes
 
 import (
-	"fmt"
 	"testing"
-	"time"
 
 	"github.com/tenure-go/tenure"
-	"github.com/tenure-go/tenure/internal/fleet"
-	"github.com/tenure-go/tenure/internal/storetest"
+	"github.com/tenure-go/tenure/internal/scenario"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-// threeOf has three candidates stand, each with a store and connections of its own.
-func threeOf(t *testing.T, f *fleet.Fleet, k *testserver.Kubernetes, addr string, options ...tenure.Option) []*Store {
-	t.Helper()
+// in returns how candidates open stores at an address in a namespace of a test's own, each with connections of its own.
+func in(t *testing.T, k *testserver.Kubernetes) func(addr string) tenure.Store {
 	namespace := newNamespace(t, k)
-	var stores []*Store
-	for i := range 3 {
-		s := openStore(t, k, addr, namespace, testserver.KubernetesToken)
-		stores = append(stores, s)
-		f.Stand(s, fmt.Sprint("node-", i), options...)
-	}
-	return stores
+	return func(addr string) tenure.Store { return openStore(t, k, addr, namespace, testserver.KubernetesToken) }
 }
 
-// A leader that cannot reach the API server any more ends its term by its own clock, before another one leads.
+// at is for candidates that all use one address.
+func at(t *testing.T, k *testserver.Kubernetes, addr string) scenario.Open {
+	open := in(t, k)
+	return func() tenure.Store { return open(addr) }
+}
+
 func TestLeaderIsCutOff(t *testing.T) {
 	k := server(t)
-	for name, cutOff := range map[string]func(*tcpproxy.Proxy){
-		"connection reset":     func(p *tcpproxy.Proxy) { p.Refuse(true); p.Cut() },
-		"connection hangs":     func(p *tcpproxy.Proxy) { p.Hold() },
-		"replies are lost":     func(p *tcpproxy.Proxy) { p.HoldReplies() },
-		"requests do not pass": func(p *tcpproxy.Proxy) { p.HoldRequests() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := fleet.New(t)
-			defer f.Check()
-			proxy, namespace := tcpproxy.Start(t, k.Addr), newNamespace(t, k)
-			f.Stand(openStore(t, k, proxy.Addr(), namespace, testserver.KubernetesToken), "cut off")
-			first := f.Next()
-			for _, id := range []string{"one", "two"} {
-				f.Stand(openStore(t, k, k.Addr, namespace, testserver.KubernetesToken), id, fleet.Patient...)
-			}
-			f.Known(first)
-			cutOff(proxy)
-			second := f.Next()
-			if second.Leader == first.Leader {
-				t.Fatalf("%s leads again, cut off", first.Leader)
-			}
-			proxy.Release()
-			proxy.Refuse(false)
-			f.Known(second) // by the one that was cut off too
-			f.Renewed(second, 10)
-		})
+	for name, cutOff := range scenario.CutOffs() {
+		t.Run(name, func(t *testing.T) { scenario.LeaderIsCutOff(t, k.Addr, in(t, k), cutOff) })
 	}
 }
 
-// A connection that is lost and made anew within the lease changes nothing.
 func TestConnectionsAreCutNowAndThen(t *testing.T) {
 	k := server(t)
-	f := fleet.New(t)
-	defer f.Check()
 	proxy := tcpproxy.Start(t, k.Addr)
-	threeOf(t, f, k, proxy.Addr(), fleet.Patient...)
-	term := f.Next()
-	for range 5 {
-		proxy.Cut()
-		f.Renewed(term, 2) // of which one may have been written before
-	}
+	scenario.TermOutlives(t, at(t, k, proxy.Addr()), scenario.Times(5, proxy.Cut)...)
 }
 
-// An API server, or the etcd behind it, that stands still for less than the lease changes nothing.
+// The API server stands still, or the etcd behind it.
 func TestServerFrozenForAWhile(t *testing.T) {
 	k := testserver.StartKubernetes(t)
-	f := fleet.New(t)
-	defer f.Check()
-	threeOf(t, f, k, k.Addr, fleet.Patient...)
-	first := f.Next()
-	f.Known(first)
-	for _, p := range []*testserver.Process{k.Process, k.Etcd.Process} {
-		p.Freeze()
-		f.Stays(first, time.Second)
-		p.Thaw()
-		f.Renewed(first, 2)
-	}
+	scenario.TermOutlives(t, at(t, k, k.Addr), scenario.Pause(k.Process), scenario.Pause(k.Etcd.Process))
 }
 
-// If it does for longer the leader stops in time.
 func TestServerFrozen(t *testing.T) {
 	k := testserver.StartKubernetes(t)
-	f := fleet.New(t)
-	defer f.Check()
-	stores := threeOf(t, f, k, k.Addr)
-	first := f.Next()
-	for _, p := range []*testserver.Process{k.Process, k.Etcd.Process} {
-		p.Freeze()
-		f.Over(first)
-		p.Thaw()
-		first = f.Await(first.Token)
-		storetest.Eventually(t, "the term is renewed", func() bool {
-			now, err := stores[0].Load(t.Context(), fleet.Election)
-			return err == nil && now.Record.Token >= first.Token && now.Record.Renewals >= 3
-		})
-		first = f.Await(first.Token - 1)
-	}
+	scenario.Outages(t, at(t, k, k.Addr), scenario.Freeze(k.Process), scenario.Freeze(k.Etcd.Process))
 }
 
 func TestServerRestarted(t *testing.T) {
 	k := testserver.StartKubernetes(t)
-	f := fleet.New(t)
-	defer f.Check()
-	threeOf(t, f, k, k.Addr, fleet.Patient...)
-	first := f.Next()
-	k.Kill()
-	k.Start()
-	f.Renewed(first, 2)
-	k.Etcd.Kill()
-	k.Etcd.Start()
-	f.Renewed(first, 2)
+	scenario.TermOutlives(t, at(t, k, k.Addr), scenario.Crash(k.Process), scenario.Crash(k.Etcd.Process))
 }
 
-// A leader that resigns is followed at once, whoever has been told by the API server.
 func TestHandOver(t *testing.T) {
 	k := server(t)
-	f := fleet.New(t)
-	defer f.Check()
-	namespace := newNamespace(t, k)
-	stops := make(map[string]func())
-	for i := range 3 {
-		id := fmt.Sprint("node-", i)
-		s := openStore(t, k, k.Addr, namespace, testserver.KubernetesToken)
-		stops[id] = f.Stand(s, id, tenure.WithTTL(time.Minute))
-	}
-	first := f.Next()
-	stops[first.Leader]()
-	second := f.Next() // within a minute, which a follower that was not told would have to wait for
-	if second.Token != first.Token+1 {
-		t.Errorf("token %d follows %d", second.Token, first.Token)
-	}
+	scenario.HandOver(t, at(t, k, k.Addr))
 }

@@ -52,10 +52,8 @@ func TestHerd(t *testing.T) {
 	f := fleet.New(t)
 	defer f.Check()
 	s, w := wired(t, k, newNamespace(t, k))
-	stops := make(map[string]func())
 	for i := range candidates {
-		id := fmt.Sprint("node-", i)
-		stops[id] = f.Stand(s, id, tenure.WithTTL(time.Hour)) // so that nothing is renewed within the test
+		f.Stand(s, fmt.Sprint("node-", i), tenure.WithTTL(time.Hour)) // so that nothing is renewed within the test
 	}
 	leader := f.Next()
 	f.Known(leader)
@@ -73,7 +71,7 @@ func TestHerd(t *testing.T) {
 	}
 	before := settle()
 	for n := range 3 {
-		stops[leader.Leader]()
+		f.Stop(leader)
 		leader = f.Next()
 		f.Known(leader)
 		now := settle()

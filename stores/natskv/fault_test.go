@@ -1,147 +1,84 @@
 package natskv
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/scenario"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-// threeOf has three candidates stand, each with a store and a connection of its own, made by the address of its number.
-func threeOf(t *testing.T, f *fleet.Fleet, address func(i int) string, rest string, options ...tenure.Option) []*Store {
-	t.Helper()
-	var stores []*Store
-	for i := range 3 {
-		s := openStore(t, address(i), rest)
-		stores = append(stores, s)
-		f.Stand(s, fmt.Sprint("node-", i), options...)
-	}
-	return stores
+// at returns how candidates open stores at an address, each with a connection of its own; rest is as in [openStore].
+func at(t *testing.T, addr, rest string) scenario.Open {
+	return func() tenure.Store { return openStore(t, addr, rest) }
 }
 
-// number returns the number of a leader.
-func number(t *testing.T, term tenure.Term) (i int) {
-	t.Helper()
-	if _, err := fmt.Sscanf(term.Leader, "node-%d", &i); err != nil {
-		t.Fatal(err)
+// around is for candidates that connect to one server each.
+func around(t *testing.T, servers []*testserver.NATS, rest string) scenario.Open {
+	opened := 0
+	return func() tenure.Store {
+		opened++
+		return openStore(t, servers[opened%len(servers)].Addr, rest)
 	}
-	return i
 }
 
-// A leader that cannot reach the server any more ends its term by its own clock, before another one leads.
 func TestLeaderIsCutOff(t *testing.T) {
 	server := testserver.StartNATS(t)
-	for name, cutOff := range map[string]func(*tcpproxy.Proxy){
-		"connection reset":     func(p *tcpproxy.Proxy) { p.Refuse(true); p.Cut() },
-		"connection hangs":     func(p *tcpproxy.Proxy) { p.Hold() },
-		"replies are lost":     func(p *tcpproxy.Proxy) { p.HoldReplies() },
-		"requests do not pass": func(p *tcpproxy.Proxy) { p.HoldRequests() },
-	} {
+	for name, cutOff := range scenario.CutOffs() {
 		t.Run(name, func(t *testing.T) {
-			f := fleet.New(t)
-			defer f.Check()
-			proxy, bucket := tcpproxy.Start(t, server.Addr), strings.ReplaceAll(name, " ", "-")+"?heartbeat=200ms"
-			f.Stand(openStore(t, proxy.Addr(), bucket), "cut off")
-			first := f.Next()
-			f.Stand(openStore(t, server.Addr, bucket), "one", fleet.Patient...)
-			f.Stand(openStore(t, server.Addr, bucket), "two", fleet.Patient...)
-			f.Known(first)
-			cutOff(proxy)
-			second := f.Next()
-			if second.Leader == first.Leader {
-				t.Fatalf("%s leads again, cut off", first.Leader)
-			}
-			proxy.Release()
-			proxy.Refuse(false)
-			f.Known(second) // by the one that was cut off too
-			f.Renewed(second, 10)
+			bucket := strings.ReplaceAll(name, " ", "-") + "?heartbeat=200ms"
+			open := func(addr string) tenure.Store { return openStore(t, addr, bucket) }
+			scenario.LeaderIsCutOff(t, server.Addr, open, cutOff)
 		})
 	}
 }
 
-// A connection that is lost and made anew within the lease changes nothing.
 func TestConnectionsAreCutNowAndThen(t *testing.T) {
-	server := testserver.StartNATS(t)
-	f := fleet.New(t)
-	defer f.Check()
-	proxy := tcpproxy.Start(t, server.Addr)
-	threeOf(t, f, func(int) string { return proxy.Addr() }, fleetBucket, fleet.Patient...)
-	term := f.Next()
-	for range 5 {
-		proxy.Cut()
-		f.Renewed(term, 2) // of which one may have been written before
-	}
+	proxy := tcpproxy.Start(t, testserver.StartNATS(t).Addr)
+	scenario.TermOutlives(t, at(t, proxy.Addr(), fleetBucket), scenario.Times(5, proxy.Cut)...)
 }
 
-// A server that stands still for less than the lease changes nothing.
 func TestServerFrozenForAWhile(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := fleet.New(t)
-	defer f.Check()
-	threeOf(t, f, func(int) string { return server.Addr }, fleetBucket, fleet.Patient...)
-	first := f.Next()
-	f.Known(first)
-	server.Freeze()
-	f.Stays(first, time.Second)
-	server.Thaw()
-	f.Renewed(first, 2)
+	scenario.TermOutlives(t, at(t, server.Addr, fleetBucket), scenario.Pause(server.Process))
 }
 
-// If it does for longer the leader stops in time.
 func TestServerFrozen(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := fleet.New(t)
-	defer f.Check()
-	stores := threeOf(t, f, func(int) string { return server.Addr }, fleetBucket)
-	first := f.Next()
-	server.Freeze()
-	f.Over(first)
-	server.Thaw()
-	storetest.Eventually(t, "another term is renewed", func() bool {
-		now, err := stores[0].Load(t.Context(), fleet.Election)
-		return err == nil && now.Record.Token > first.Token && now.Record.Renewals >= 3
-	})
+	scenario.Outages(t, at(t, server.Addr, fleetBucket), scenario.Freeze(server.Process))
 }
 
 func TestServerRestarted(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := fleet.New(t)
-	defer f.Check()
-	threeOf(t, f, func(int) string { return server.Addr }, fleetBucket, fleet.Patient...)
-	first := f.Next()
-	server.Restart()
-	f.Renewed(first, 2)
-	server.Kill()
-	server.Start()
-	f.Renewed(first, 2)
+	scenario.TermOutlives(t, at(t, server.Addr, fleetBucket), server.Restart, scenario.Crash(server.Process))
 }
 
-// A server that forgets everything is an emptied store: the record counts as held until its lease has run out, and the
-// candidates that remember the token go on above it.
+// Versions go on above those that are lost, too.
 func TestServerForgets(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := fleet.New(t)
-	defer f.Check()
-	stores := threeOf(t, f, func(int) string { return server.Addr }, fleetBucket)
-	first := f.Next()
-	f.Known(first)
-	before := storetest.Load(t, stores[0], fleet.Election).Version
-	server.Kill()
-	server.Forget()
-	server.Start()
-	second := f.Next()
-	if second.Token <= first.Token {
-		t.Errorf("token %d follows %d", second.Token, first.Token)
+	observer := openStore(t, server.Addr, fleetBucket)
+	var before, after tenure.Version
+	for token := range uint64(10) { // so that numbers which began again would be lower
+		before = storetest.Swap(t, observer, "other", before, storetest.Held(token+1, "a")).Version
 	}
-	if after := storetest.Load(t, stores[0], fleet.Election).Version; len(after) != len(before) || after <= before {
+	scenario.Forgets(t, at(t, server.Addr, fleetBucket), func() {
+		server.Kill()
+		server.Forget()
+		server.Start()
+		storetest.Eventually(t, "a record can be written", func() bool {
+			created, err := observer.CompareAndSwap(t.Context(), "other", "", storetest.Held(11, "a"))
+			after = created.Version
+			return err == nil
+		})
+	})
+	if len(after) != len(before) || after <= before {
 		t.Errorf("version %s follows %s", after, before)
 	}
 }
@@ -178,33 +115,12 @@ func all(servers []*testserver.NATS) string {
 	return "&servers=" + strings.Join(addrs, ",")
 }
 
-// The server that leads the stream is lost. Somebody leads on over the others, and goes on when it is back.
 func TestStreamLeaderIsLost(t *testing.T) {
-	for name, lose := range map[string]func(*testserver.NATS) (back func()){
-		"stopped": func(n *testserver.NATS) func() { n.Stop(); return n.Start },
-		"killed":  func(n *testserver.NATS) func() { n.Kill(); return n.Start },
-		"frozen":  func(n *testserver.NATS) func() { n.Freeze(); return n.Thaw },
-	} {
+	for name, lose := range scenario.Losses() {
 		t.Run(name, func(t *testing.T) {
 			servers, leader, rest := cluster(t, nil)
-			f := fleet.New(t)
-			defer f.Check()
-			stores := threeOf(t, f, func(i int) string { return servers[i].Addr }, rest+all(servers))
-			f.Next()
-			watching := stores[(leader+1)%3]
-			before := storetest.Load(t, watching, fleet.Election).Version
-			back := lose(servers[leader])
-			var held tenure.Snapshot
-			storetest.Eventually(t, "somebody leads over the other servers", func() bool {
-				var err error
-				held, err = watching.Load(t.Context(), fleet.Election)
-				return err == nil && held.Version != before && !held.Record.Vacant()
-			})
-			back()
-			storetest.Eventually(t, "it goes on after the server is back", func() bool {
-				now, err := watching.Load(t.Context(), fleet.Election)
-				return err == nil && now.Version != held.Version && !now.Record.Vacant()
-			})
+			observer := openStore(t, servers[(leader+1)%3].Addr, rest)
+			scenario.MemberIsLost(t, around(t, servers, rest+all(servers)), observer, lose(servers[leader].Process))
 		})
 	}
 }
@@ -222,9 +138,13 @@ func TestPartition(t *testing.T) {
 	})
 	f := fleet.New(t)
 	defer f.Check()
-	stores := threeOf(t, f, func(i int) string { return servers[i].Addr }, rest)
+	var stores []*Store
+	for i, server := range servers {
+		stores = append(stores, openStore(t, server.Addr, rest))
+		f.Stand(stores[i], server.Name)
+	}
 	first := f.Next()
-	alone := number(t, first)
+	alone := slices.IndexFunc(servers, func(n *testserver.NATS) bool { return n.Name == first.Leader })
 	for _, p := range touches[alone] {
 		p.Hold()
 	}
@@ -244,53 +164,31 @@ func TestPartition(t *testing.T) {
 // The stream's leadership moves in good order, as for maintenance.
 func TestStreamLeaderStepsDown(t *testing.T) {
 	servers, _, rest := cluster(t, nil)
-	f := fleet.New(t)
-	defer f.Check()
-	stores := threeOf(t, f, func(i int) string { return servers[i].Addr }, rest, fleet.Patient...)
-	term := f.Next()
-	for range 3 {
-		if _, err := stores[0].conn.Request("$JS.API.STREAM.LEADER.STEPDOWN."+stores[0].stream(), nil, soon); err != nil {
+	s := openStore(t, servers[0].Addr, rest)
+	scenario.TermOutlives(t, around(t, servers, rest), scenario.Times(3, func() {
+		if _, err := s.conn.Request("$JS.API.STREAM.LEADER.STEPDOWN."+s.stream(), nil, soon); err != nil {
 			t.Fatal(err)
 		}
-		f.Renewed(term, 10)
-	}
+	})...)
 }
 
 // The watch of every candidate is taken away again and again while they lead and follow.
 func TestConsumersAreDeleted(t *testing.T) {
 	server := testserver.StartNATS(t)
-	f := fleet.New(t)
-	defer f.Check()
-	stores := threeOf(t, f, func(int) string { return server.Addr }, fleetBucket, fleet.Patient...)
-	term := f.Next()
-	allWatch := func() bool { return len(consumers(t, stores[0])) == len(stores) }
-	storetest.Eventually(t, "all watch", allWatch)
-	for range 3 {
-		for _, name := range consumers(t, stores[0]) {
-			if err := stores[0].js.DeleteConsumer(t.Context(), stores[0].stream(), name); err != nil &&
+	s := openStore(t, server.Addr, fleetBucket)
+	allWatch := func() bool { return len(consumers(t, s)) == 3 }
+	scenario.TermOutlives(t, at(t, server.Addr, fleetBucket), scenario.Times(3, func() {
+		storetest.Eventually(t, "all watch", allWatch)
+		for _, name := range consumers(t, s) {
+			if err := s.js.DeleteConsumer(t.Context(), s.stream(), name); err != nil &&
 				!strings.Contains(err.Error(), jetstream.ErrConsumerNotFound.Error()) {
 				t.Fatal(err)
 			}
 		}
 		storetest.Eventually(t, "all watch again", allWatch)
-		f.Renewed(term, 2)
-	}
+	})...)
 }
 
-// A leader that resigns is followed at once, whoever has been told by the server.
 func TestHandOver(t *testing.T) {
-	server := testserver.StartNATS(t)
-	f := fleet.New(t)
-	defer f.Check()
-	stops := make(map[string]func())
-	for i := range 3 {
-		id := fmt.Sprint("node-", i)
-		stops[id] = f.Stand(openStore(t, server.Addr, "elections"), id, tenure.WithTTL(time.Minute))
-	}
-	first := f.Next()
-	stops[first.Leader]()
-	second := f.Next() // within a minute, which a follower that was not told would have to wait for
-	if second.Token != first.Token+1 {
-		t.Errorf("token %d follows %d", second.Token, first.Token)
-	}
+	scenario.HandOver(t, at(t, testserver.StartNATS(t).Addr, "elections"))
 }

@@ -74,11 +74,9 @@ func herd(t *testing.T, server *testserver.NATS, parameters string) {
 	if _, err := counter.Subscribe("$KV.elections.fleet", func(*nats.Msg) { tried.Add(1) }); err != nil {
 		t.Fatal(err)
 	}
-	stops := make(map[string]func())
 	for i := range candidates {
-		id := fmt.Sprint("node-", i)
 		// Nothing is renewed within the test, so that all writes are those of changes.
-		stops[id] = f.Stand(stores[i%connections], id, tenure.WithTTL(time.Hour))
+		f.Stand(stores[i%connections], fmt.Sprint("node-", i), tenure.WithTTL(time.Hour))
 	}
 	leader := f.Next()
 	f.Known(leader)
@@ -103,7 +101,7 @@ func herd(t *testing.T, server *testserver.NATS, parameters string) {
 	}
 	acceptedBefore, triedBefore := settle()
 	for n := range changes {
-		stops[leader.Leader]()
+		f.Stop(leader)
 		leader = f.Next()
 		f.Known(leader)
 		acceptedNow, triedNow := settle()
