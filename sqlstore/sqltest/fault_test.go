@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/scenario"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
@@ -71,45 +72,26 @@ func TestLeadershipSurvivesLostReplies(t *testing.T) {
 // meanwhile, and afterwards somebody does, with no help and under a higher token.
 func TestLeadershipThroughServerFaults(t *testing.T) {
 	onServers(t, func(t *testing.T, s server) {
-		f := fleet.New(t)
-		defer f.Check()
-		for _, id := range []string{"a", "b", "c"} {
-			f.Stand(s.database().store(t), id)
-		}
-		term := f.Next()
-		for _, fault := range []struct{ begin, restore func() }{
-			{s.Freeze, s.Thaw},
-			{s.Kill, s.Start},
-			{s.Stop, s.Start},
-		} {
-			fault.begin()
-			f.Over(term)
-			fault.restore()
-			term = f.Await(term.Token)
-		}
-		s.Restart()
-		f.Await(term.Token - 1) // the same term, if the restart was faster than the lease
+		open := func() tenure.Store { return s.database().store(t) }
+		scenario.Outages(t, open, scenario.Freeze(s.Process), scenario.Kill(s.Process), scenario.Stop(s.Process))
 	})
 }
 
-// The leader alone is cut off, in a way that leaves its connections open.
+func TestLeadershipThroughARestart(t *testing.T) {
+	onServers(t, func(t *testing.T, s server) {
+		scenario.TermOutlives(t, func() tenure.Store { return s.database().store(t) }, s.Restart)
+	})
+}
+
+// The leader alone is cut off.
 func TestLeaderIsCutOff(t *testing.T) {
 	onServers(t, func(t *testing.T, s server) {
-		f := fleet.New(t)
-		defer f.Check()
-		d, proxy := s.proxied(t)
-		f.Stand(d.store(t), "behind the network")
-		first := f.Next()
-		f.Stand(s.database().store(t), "beside the server", fleet.Patient...)
-		f.Known(first)
-		proxy.Hold()
-		second := f.Next()
-		if second.Leader != "beside the server" {
-			t.Errorf("%s leads", second.Leader)
+		for name, cutOff := range scenario.CutOffs() {
+			t.Run(name, func(t *testing.T) {
+				open := func(addr string) tenure.Store { return s.via(addr).store(t) }
+				scenario.LeaderIsCutOff(t, s.addr, open, cutOff)
+			})
 		}
-		proxy.Release()
-		f.Known(second) // the deposed one sees the new term and stands by
-		f.Renewed(second, 10)
 	})
 }
 

@@ -116,8 +116,7 @@ func TestIgnoringServiceIsRefused(t *testing.T) {
 
 func TestTermOutlivesWhatPasses(t *testing.T) {
 	objecttest.TermOutlives(t, serverUnderTest(t),
-		refusal(503, "ServerBusy").On(http.MethodPut, ""), httpproxy.Misreport(500, nil, "").On(http.MethodPut, ""),
-		refusal(401, "InvalidAuthenticationInfo"))
+		refusal(503, "ServerBusy"), httpproxy.Misreport(500, nil, ""), refusal(401, "InvalidAuthenticationInfo"))
 }
 
 func TestFleetThroughFaults(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/bradfitz/gomemcache/memcache"
 
 	"github.com/tenure-go/tenure"
-	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/scenario"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
@@ -166,84 +166,49 @@ func TestForeignItemIsPermanent(t *testing.T) {
 	}
 }
 
+// at returns how candidates open stores at an address, each with a client of its own.
+func at(t *testing.T, addr string, options ...Option) scenario.Open {
+	return func() tenure.Store { return openStore(t, addr, options...) }
+}
+
 // What passes ends no term: a renewal that failed, or that nobody knows of, is followed by one that succeeds.
 func TestTermOutlivesWhatPasses(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartMemcached(t)
 	proxy := tcpproxy.Start(t, server.Addr)
-	f := fleet.New(t)
-	f.Stand(openStore(t, proxy.Addr()), "a", fleet.Patient...)
-	term := f.Next()
-	for range 3 {
-		<-proxy.LoseReply(command("cas"))
-		<-proxy.LoseReply(command("gets"))
-	}
-	proxy.Cut()
-	server.Freeze()
-	server.Thaw()
-	<-proxy.LoseReply(command("cas"))
-	<-proxy.LoseReply(command("gets")) // what became of the write is found out
-	if !term.Valid() {
-		t.Error("what passes has ended the term")
-	}
-	f.Check()
+	loseWrite := func() { <-proxy.LoseReply(command("cas")) }
+	loseRead := func() { <-proxy.LoseReply(command("gets")) }
+	scenario.TermOutlives(t, at(t, proxy.Addr()),
+		loseWrite, loseRead, loseWrite, loseRead, loseWrite, loseRead, proxy.Cut, scenario.Pause(server.Process))
 }
 
 // Three candidates stay one after the other through what ends terms, between them and a server that keeps its memory.
 func TestFleetThroughFaults(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartMemcached(t)
-	f := fleet.New(t)
-	proxies := map[string]*tcpproxy.Proxy{}
-	stops := map[string]func(){}
-	for _, id := range []string{"a", "b", "c"} {
-		proxies[id] = tcpproxy.Start(t, server.Addr)
-		stops[id] = f.Stand(openStore(t, proxies[id].Addr()), id)
+	scenario.Outages(t, at(t, server.Addr), scenario.Freeze(server.Process))
+}
+
+func TestLeaderIsCutOff(t *testing.T) {
+	for name, cutOff := range scenario.CutOffs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			open := func(addr string) tenure.Store { return openStore(t, addr) }
+			scenario.LeaderIsCutOff(t, testserver.StartMemcached(t).Addr, open, cutOff)
+		})
 	}
-	term := f.Next()
-
-	proxies[term.Leader].Hold() // cut off: its term ends, another's begins
-	f.Over(term)
-	cutOff := term
-	term = f.Next()
-	proxies[cutOff.Leader].Release()
-
-	server.Freeze() // nobody leads for longer than a lease without the server
-	f.Over(term)
-	server.Thaw()
-	f.Next()
-
-	for _, proxy := range proxies {
-		proxy.Cut()
-	}
-	term = f.Await(0)
-	stops[term.Leader]()
-	f.Await(term.Token)
-	f.Check()
 }
 
 // The server forgets everything. Whoever lives has seen the last token, waits for the lease, and goes on above it.
 func TestFleetThroughARestart(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartMemcached(t)
-	f := fleet.New(t)
 	var lost atomic.Int32
-	for _, id := range []string{"a", "b", "c"} {
-		s := openStore(t, server.Addr, WithLossObserver(func(Loss) { lost.Add(1) }))
-		f.Stand(s, id)
-	}
-	term := f.Next()
-	f.Known(term)
-	server.Kill()
-	server.Start()
-	next := f.Next()
-	if next.Token <= term.Token {
-		t.Errorf("token %d after %d", next.Token, term.Token)
-	}
+	observe := WithLossObserver(func(Loss) { lost.Add(1) })
+	scenario.Forgets(t, at(t, server.Addr, observe), scenario.Crash(server.Process))
 	if lost.Load() == 0 {
 		t.Error("nobody has reported the loss")
 	}
-	f.Check()
 }
 
 // Close waits for the request of a call that its caller has given up.

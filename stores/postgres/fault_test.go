@@ -15,47 +15,43 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenure-go/tenure"
-	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/scenario"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
+// at returns how candidates open stores of a database, each with a pool of its own.
+func at(t *testing.T, url string) scenario.Open {
+	return func() tenure.Store { return openStore(t, url) }
+}
+
 func TestBackendTerminated(t *testing.T) {
 	url := server(t)
-	p, first := stand(t, openStore(t, url), openStore(t, url), fleet.Patient...)
 	admin := openPool(t, url)
 	const others = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 AND backend_type = 'client backend'`
-	for range 3 {
-		storetest.Eventually(t, "two stores are connected", func() bool {
-			return scalar[int](t, admin, `SELECT count(*)::int `+others) >= 2
+	scenario.TermOutlives(t, at(t, url), scenario.Times(3, func() {
+		storetest.Eventually(t, "three stores are connected", func() bool {
+			return scalar[int](t, admin, `SELECT count(*)::int `+others) >= 3
 		})
 		exec(t, admin, `SELECT pg_terminate_backend(pid) `+others)
-		p.Renewed(first, 2)
-	}
-	p.handsOver(first)
+	})...)
 }
 
 func TestServerFrozenAndResumed(t *testing.T) {
 	t.Parallel()
 	pg := testserver.StartPostgres(t)
-	p, first := stand(t, openStore(t, pg.URL()), openStore(t, pg.URL()))
-	pg.Freeze()
-	p.Over(first)
-	pg.Thaw()
-	p.handsOver(p.Await(first.Token))
+	scenario.Outages(t, at(t, pg.URL()), scenario.Freeze(pg.Process))
 }
 
 func TestServerKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	pg := testserver.StartPostgres(t)
-	p, first := stand(t, openStore(t, pg.URL()), openStore(t, pg.URL()))
-	pg.Kill()
-	p.Over(first)
-	pg.Start()
-	p.handsOver(p.Await(first.Token))
+	scenario.Outages(t, at(t, pg.URL()), scenario.Kill(pg.Process))
 }
+
+func TestHandOver(t *testing.T) { scenario.HandOver(t, at(t, server(t))) }
 
 func TestServerRestartedWithinTheLease(t *testing.T) {
 	t.Parallel()
@@ -74,11 +70,17 @@ func TestServerRestartedWithinTheLease(t *testing.T) {
 	})
 }
 
-func openProxy(t testing.TB, url string) (*tcpproxy.Proxy, string) {
+// addressOf returns the host and port in a URL.
+func addressOf(t testing.TB, url string) string {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(url)
 	must(t, err)
-	addr := fmt.Sprintf("%s:%d", config.ConnConfig.Host, config.ConnConfig.Port)
+	return fmt.Sprintf("%s:%d", config.ConnConfig.Host, config.ConnConfig.Port)
+}
+
+func openProxy(t testing.TB, url string) (*tcpproxy.Proxy, string) {
+	t.Helper()
+	addr := addressOf(t, url)
 	proxy, err := tcpproxy.Listen(addr)
 	must(t, err)
 	t.Cleanup(proxy.Close)
@@ -113,50 +115,47 @@ func TestReplyLostAfterCommit(t *testing.T) {
 
 // A leader finds its own write again, whatever became of the reply.
 func TestLeaderSurvivesLostReplies(t *testing.T) {
-	url := server(t)
-	proxy, through := openProxy(t, url)
-	p, first := stand(t, openStore(t, through+"&default_query_exec_mode=exec"), openStore(t, url), fleet.Patient...)
-	for range 3 {
-		<-proxy.LoseReply(updates)
-		p.Renewed(first, 2)
-	}
-	p.Check()
+	proxy, url := openProxy(t, server(t))
+	lose := func() { <-proxy.LoseReply(updates) }
+	scenario.TermOutlives(t, at(t, url+"&default_query_exec_mode=exec"), scenario.Times(3, lose)...)
 }
 
-// Story 12: a connection that stands open and carries nothing.
+// Story 12: a connection that stands open and carries nothing, among others.
 func TestHalfOpenConnection(t *testing.T) {
-	url := server(t)
-	proxy, through := openProxy(t, url)
-	f := fleet.New(t)
-	f.Stand(openStore(t, through), "cut off")
-	first := f.Next()
-	f.Stand(openStore(t, url), "other", fleet.Patient...)
-	f.Known(first)
-	proxy.Hold()
-	next := f.Next()
-	if next.Leader == first.Leader {
-		t.Errorf("%q leads again, cut off", next.Leader)
+	for name, cutOff := range scenario.CutOffs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := server(t)
+			addr := addressOf(t, url)
+			open := func(to string) tenure.Store { return openStore(t, strings.Replace(url, addr, to, 1)) }
+			scenario.LeaderIsCutOff(t, addr, open, cutOff)
+		})
 	}
-	proxy.Release()
-	f.Known(next) // by the leader of before too
-	f.Renewed(next, 10)
-	f.Check()
 }
 
 // Story 11: the pool recycles connections under the leader, who holds nothing in them.
 func TestPoolReplacesItsConnectionsEverySecond(t *testing.T) {
 	url := server(t) + "&pool_max_conn_lifetime=1s&pool_health_check_period=200ms"
-	one, two := openStore(t, url), openStore(t, url)
-	p, first := stand(t, one, two, fleet.Patient...)
-	before := one.pool.Stat().MaxLifetimeDestroyCount()
-	storetest.Eventually(t, "connections are replaced", func() bool {
-		return one.pool.Stat().MaxLifetimeDestroyCount() >= before+3
-	})
-	p.Renewed(first, 2)
-	if n := one.hub.sessions.Load(); n != 1 {
-		t.Errorf("the watching connection was made %d times, want once: it is none of the pool's", n)
+	var stores []*Store
+	open := func() tenure.Store {
+		stores = append(stores, openStore(t, url))
+		return stores[len(stores)-1]
 	}
-	p.handsOver(first)
+	replaced := func() (n int64) {
+		for _, s := range stores {
+			n += s.pool.Stat().MaxLifetimeDestroyCount()
+		}
+		return n
+	}
+	scenario.TermOutlives(t, open, func() { // those of the leader, who alone uses them
+		before := replaced()
+		storetest.Eventually(t, "connections are replaced", func() bool { return replaced() >= before+3 })
+	})
+	for _, s := range stores {
+		if n := s.hub.sessions.Load(); n != 1 {
+			t.Errorf("the watching connection was made %d times, want once: it is none of the pool's", n)
+		}
+	}
 }
 
 // startPair starts a primary and a synchronous standby, and returns the URL of both.
@@ -174,11 +173,10 @@ func startPair(t *testing.T) (primary, standby *testserver.Postgres, url string)
 func TestStandbyPromotedAfterThePrimaryDied(t *testing.T) {
 	t.Parallel()
 	primary, standby, url := startPair(t)
-	p, first := stand(t, openStore(t, url), openStore(t, url), fleet.Patient...)
-	primary.Kill()
-	standby.Promote(t)
-	p.Renewed(first, 2) // of which one may have been written before
-	p.handsOver(first)
+	scenario.TermOutlives(t, at(t, url), func() {
+		primary.Kill()
+		standby.Promote(t)
+	})
 }
 
 // Story 13: the old primary stays up and takes no writes any more: connections to it work, and are of no use.
@@ -225,16 +223,16 @@ func TestAddressLeadsToADemotedServer(t *testing.T) {
 	primary := testserver.StartPostgres(t)
 	standby := primary.StartReplica(t, "second")
 	address := tcpproxy.Start(t, primary.Addr)
-	url := testserver.PostgresURL(address.Addr())
-	p, first := stand(t, openStore(t, url), openStore(t, url))
-	primary.Stop()
-	standby.Promote(t)
-	primary.Follow(t, standby.Addr, "first")
-	primary.Start()
-	p.Over(first)
-	storetest.Eventually(t, "candidates are connected to the standby", func() bool { return address.Connections() > 0 })
-	address.SetUpstream(standby.Addr)
-	p.handsOver(p.Await(first.Token))
+	demote := func() {
+		primary.Stop()
+		standby.Promote(t)
+		primary.Follow(t, standby.Addr, "first")
+		primary.Start()
+	}
+	scenario.Outages(t, at(t, testserver.PostgresURL(address.Addr())), scenario.Outage{Begin: demote, End: func() {
+		storetest.Eventually(t, "candidates are connected to the standby", func() bool { return address.Connections() > 0 })
+		address.SetUpstream(standby.Addr)
+	}})
 }
 
 func TestServerThatTakesNoWrites(t *testing.T) {
@@ -289,13 +287,14 @@ func TestServerClockMoves(t *testing.T) {
 	shift := func() time.Duration {
 		return time.Until(scalar[time.Time](t, admin, "SELECT clock_timestamp()")).Round(time.Hour)
 	}
-	p, first := stand(t, openStore(t, pg.URL()), openStore(t, pg.URL()), fleet.Patient...)
+	var troubles []func()
 	for _, by := range []string{"+1h", "-1h", "+0"} {
-		set(by)
 		want, _ := time.ParseDuration(strings.Replace(by, "+0", "0s", 1))
-		storetest.Eventually(t, "the server's clock has moved by "+by, func() bool { return shift() == want })
-		p.Stays(first, time.Second)
-		p.Renewed(first, 2)
+		troubles = append(troubles, func() {
+			set(by)
+			storetest.Eventually(t, "the server's clock has moved by "+by, func() bool { return shift() == want })
+			time.Sleep(time.Second) // for whoever believes it
+		})
 	}
-	p.handsOver(first)
+	scenario.TermOutlives(t, at(t, pg.URL()), troubles...)
 }

@@ -15,6 +15,9 @@ import (
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
+// patience bounds how long anything may take on a busy machine.
+const patience = 60 * time.Second
+
 // shared is the server of all tests that do it no harm. Each has a database of its own.
 var shared struct {
 	once   sync.Once

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/tenure-go/tenure"
-	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/scenario"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 	"github.com/tenure-go/tenure/tenuretest"
@@ -25,15 +25,18 @@ func TestTransactionPooler(t *testing.T) {
 	url := server(t)
 	openStore(t, url)
 	pooled := behind(t, url, "transaction")
-	s := newTestStore(t, openPool(t, pooled))
-	p, first := stand(t, s, newTestStore(t, openPool(t, pooled)), fleet.Patient...)
-	storetest.Eventually(t, "the store finds that notifications do not arrive", func() bool {
-		g, err := s.Guarantee(t.Context())
-		must(t, err)
-		return strings.Contains(strings.Join(g.Reasons, "\n"), "notifications do not arrive, as behind a pooler")
+	var s *Store // that of one of them
+	open := func() tenure.Store {
+		s = newTestStore(t, openPool(t, pooled))
+		return s
+	}
+	scenario.TermOutlives(t, open, func() {
+		storetest.Eventually(t, "the store finds that notifications do not arrive", func() bool {
+			g, err := s.Guarantee(t.Context())
+			must(t, err)
+			return strings.Contains(strings.Join(g.Reasons, "\n"), "notifications do not arrive, as behind a pooler")
+		})
 	})
-	p.Renewed(first, 10)
-	p.handsOver(first)
 }
 
 func TestConformanceBehindATransactionPooler(t *testing.T) {
@@ -51,11 +54,13 @@ func TestSessionPooler(t *testing.T) {
 	url := server(t)
 	openStore(t, url)
 	pooled := behind(t, url, "session")
-	s := newTestStore(t, openPool(t, pooled))
-	p, first := stand(t, s, newTestStore(t, openPool(t, pooled)), fleet.Patient...)
-	storetest.Eventually(t, "notifications arrive", s.hub.hears)
+	var s *Store // that of one of them
+	open := func() tenure.Store {
+		s = newTestStore(t, openPool(t, pooled))
+		return s
+	}
+	scenario.TermOutlives(t, open, func() { storetest.Eventually(t, "notifications arrive", s.hub.hears) })
 	if s.unprepared.Load() {
 		t.Error("the store gave up prepared statements")
 	}
-	p.handsOver(first)
 }

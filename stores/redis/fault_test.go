@@ -15,7 +15,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/tenure-go/tenure"
-	"github.com/tenure-go/tenure/internal/fleet"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
@@ -67,25 +66,6 @@ func TestRepeatedRequestHasTheFirstAnswer(t *testing.T) {
 	if written, err := s.write(t.Context(), keys, args); written != nil || err != nil {
 		t.Errorf("repeated after it was replaced, the write has the answer %v, %v, want a conflict", written, err)
 	}
-}
-
-// A candidate that loses replies goes on leading: it finds out what became of its writes.
-func TestLeaderOutlivesLostReplies(t *testing.T) {
-	server := testserver.StartRedis(t)
-	proxy := tcpproxy.Start(t, server.Addr)
-	f := fleet.New(t)
-	stop := f.Stand(newStore(t, newClient(t, proxy.Addr())), "one", fleet.Patient...)
-	first := f.Next()
-	for range 3 {
-		<-proxy.LoseReply(isSwap(`"leader":"one"`))
-	}
-	f.Stand(storeAt(t, server), "two")
-	f.Renewed(first, 2) // lost replies end no term
-	stop()
-	if next := f.Next(); next.Leader != "two" {
-		t.Errorf("%q leads, want the one that was not stopped", next.Leader)
-	}
-	f.Check()
 }
 
 func TestScriptCacheFlushed(t *testing.T) {

@@ -9,44 +9,49 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/scenario"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/tcpproxy"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-// A server that stands still for less than a lease changes nothing.
-func TestServerFrozenForAWhile(t *testing.T) {
-	server := testserver.StartRedis(t)
-	f := fleet.New(t)
-	for _, id := range []string{"one", "two", "three"} {
-		f.Stand(storeAt(t, server), id, fleet.Patient...)
-	}
-	first := f.Next()
-	server.Freeze()
-	f.Stays(first, time.Second)
-	server.Thaw()
-	f.Renewed(first, 2)
-	f.Check()
+// at returns how candidates open stores at an address, each with a client of its own.
+func at(t *testing.T, addr string) scenario.Open {
+	return func() tenure.Store { return newStore(t, newClient(t, addr)) }
 }
 
-// If it does for longer that ends the term, and no candidate leads beside another.
+func TestServerFrozenForAWhile(t *testing.T) {
+	server := testserver.StartRedis(t)
+	scenario.TermOutlives(t, at(t, server.Addr), scenario.Pause(server.Process))
+}
+
 func TestFrozenServer(t *testing.T) {
 	server := testserver.StartRedis(t)
-	f := fleet.New(t)
-	for _, id := range []string{"one", "two", "three"} {
-		f.Stand(storeAt(t, server), id)
-	}
-	first := f.Next()
-	server.Freeze()
-	f.Over(first)
-	storetest.Eventually(t, "the leader's work is told", func() bool { return len(f.Causes()) > 0 })
-	if causes := f.Causes(); !errors.Is(causes[0], tenure.ErrLeaseExpired) {
-		t.Errorf("the term ended with %v, want a lease that expired", causes[0])
-	}
-	server.Thaw()
-	f.Next()
-	f.Check()
+	scenario.Outages(t, at(t, server.Addr), scenario.Freeze(server.Process))
 }
+
+func TestLeaderOutlivesCuts(t *testing.T) {
+	proxy := tcpproxy.Start(t, testserver.StartRedis(t).Addr)
+	scenario.TermOutlives(t, at(t, proxy.Addr()), scenario.Times(3, proxy.Cut)...)
+}
+
+// A candidate that loses replies goes on leading: it finds out what became of its writes.
+func TestLeaderOutlivesLostReplies(t *testing.T) {
+	proxy := tcpproxy.Start(t, testserver.StartRedis(t).Addr)
+	lose := func() { <-proxy.LoseReply(isSwap(`"leader":"node-`)) }
+	scenario.TermOutlives(t, at(t, proxy.Addr()), scenario.Times(3, lose)...)
+}
+
+func TestPartitionedLeader(t *testing.T) {
+	for name, cutOff := range scenario.CutOffs() {
+		t.Run(name, func(t *testing.T) {
+			open := func(addr string) tenure.Store { return newStore(t, newClient(t, addr)) }
+			scenario.LeaderIsCutOff(t, testserver.StartRedis(t).Addr, open, cutOff)
+		})
+	}
+}
+
+func TestHandOver(t *testing.T) { scenario.HandOver(t, at(t, testserver.StartRedis(t).Addr)) }
 
 // awaitRenewals waits until the leader of a fleet has renewed so often.
 func awaitRenewals(t testing.TB, s *Store, n uint64) {
@@ -54,44 +59,6 @@ func awaitRenewals(t testing.TB, s *Store, n uint64) {
 	renewals := func() uint64 { return storetest.Load(t, s, fleet.Election).Record.Renewals }
 	before := renewals()
 	storetest.Eventually(t, "the leader renews", func() bool { return renewals() >= before+n })
-}
-
-// A leader whose connections are cut makes others, and goes on.
-func TestLeaderOutlivesCuts(t *testing.T) {
-	server := testserver.StartRedis(t)
-	f := fleet.New(t)
-	proxy := tcpproxy.Start(t, server.Addr)
-	f.Stand(newStore(t, newClient(t, proxy.Addr())), "one", fleet.Patient...)
-	first := f.Next()
-	f.Stand(storeAt(t, server), "two")
-	for range 3 {
-		proxy.Cut()
-		f.Renewed(first, 2) // of which one may have been written before
-	}
-	f.Check()
-}
-
-// A leader that is cut off is followed, and does not come back when it is no longer.
-func TestPartitionedLeader(t *testing.T) {
-	server := testserver.StartRedis(t)
-	f := fleet.New(t)
-	proxy := tcpproxy.Start(t, server.Addr)
-	f.Stand(newStore(t, newClient(t, proxy.Addr())), "cut off")
-	first := f.Next()
-	for _, id := range []string{"one", "two"} {
-		f.Stand(storeAt(t, server), id, fleet.Patient...)
-	}
-	f.Known(first)
-	proxy.Hold()
-	next := f.Next()
-	if next.Leader == first.Leader {
-		t.Errorf("%q leads again, cut off", next.Leader)
-	}
-	proxy.Release()
-	proxy.Cut()
-	f.Known(next) // by the leader of before too
-	f.Renewed(next, 10)
-	f.Check()
 }
 
 // A server that comes back without its data has lost the record and the token. Candidates that saw them say so, wait,

@@ -113,9 +113,8 @@ func TestRetriesOfTheClientAreOff(t *testing.T) {
 
 func TestTermOutlivesWhatPasses(t *testing.T) {
 	objecttest.TermOutlives(t, serverUnderTest(t),
-		httpproxy.Answer(409, nil, failure("ConditionalRequestConflict")).On(http.MethodPut, ""),
-		httpproxy.Answer(503, nil, failure("SlowDown")).On(http.MethodPut, ""),
-		httpproxy.Misreport(500, nil, failure("InternalError")).On(http.MethodPut, ""),
+		httpproxy.Answer(409, nil, failure("ConditionalRequestConflict")),
+		httpproxy.Answer(503, nil, failure("SlowDown")), httpproxy.Misreport(500, nil, failure("InternalError")),
 		httpproxy.Answer(403, nil, failure("ExpiredToken")))
 }
 

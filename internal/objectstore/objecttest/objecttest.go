@@ -8,6 +8,7 @@ import (
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
 	"github.com/tenure-go/tenure/internal/httpproxy"
+	"github.com/tenure-go/tenure/internal/scenario"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
@@ -85,43 +86,16 @@ func NothingSent(t TB, server Server) {
 }
 
 // TermOutlives checks that what passes ends no term: a renewal that failed, or that nobody knows of, is followed by one
-// that succeeds. faults are those of this storage, besides those of all.
+// that succeeds. faults are those of this storage that a write meets, besides those of all.
 func TermOutlives(t TB, server Server, faults ...httpproxy.Fault) {
 	t.Helper()
 	proxy := httpproxy.Start(t, server.Addr)
-	f := fleet.New(t)
-	f.Stand(server.Open(proxy.Addr()), "a", fleet.Patient...)
-	term := f.Next()
-	observer := server.Open(server.Addr)
-	for _, fault := range append([]httpproxy.Fault{
-		httpproxy.LoseReply().On(http.MethodPut, ""), httpproxy.LoseRequest().On(http.MethodPut, ""),
-		httpproxy.Repeat().On(http.MethodPut, ""),
-	}, faults...) {
-		<-proxy.Inject(fault.Times(1)).Met()
-		renewed(t, observer)
+	var troubles []func()
+	for _, fault := range append(faults, httpproxy.LoseReply(), httpproxy.LoseRequest(), httpproxy.Repeat()) {
+		troubles = append(troubles, func() { <-proxy.Inject(fault.On(http.MethodPut, "").Times(1)).Met() })
 	}
-	server.Halt()
-	server.Start()
-	renewed(t, observer)
-	if !term.Valid() {
-		t.Errorf("what passes has ended the term")
-	}
-	f.Check()
-}
-
-// renewed waits until the term was renewed some more.
-func renewed(t TB, observer tenure.Store) {
-	t.Helper()
-	var begun, now tenure.Snapshot
-	loads := func(to *tenure.Snapshot) bool {
-		snapshot, err := observer.Load(t.Context(), fleet.Election) // its connection may be from before a restart
-		*to = snapshot
-		return err == nil
-	}
-	storetest.Eventually(t, "the record is there", func() bool { return loads(&begun) })
-	storetest.Eventually(t, "the term is renewed", func() bool {
-		return loads(&now) && now.Record.Renewals >= begun.Record.Renewals+3
-	})
+	troubles = append(troubles, func() { server.Halt(); server.Start() })
+	scenario.TermOutlives(t, func() tenure.Store { return server.Open(proxy.Addr()) }, troubles...)
 }
 
 // Fleet checks that candidates lead one after the other through what ends terms: faults that the leader alone has, a
@@ -141,13 +115,9 @@ func Fleet(t TB, server Server, faults ...httpproxy.Fault) {
 		term = f.Next()
 		in.Heal()
 	}
-	for _, outage := range []struct{ begin, end func() }{{server.Freeze, server.Thaw}, {server.Halt, server.Start}} {
-		outage.begin()
-		f.Over(term)
-		outage.end()
-		term = f.Next()
-	}
 	f.Check()
+	scenario.Outages(t, func() tenure.Store { return server.Open(server.Addr) },
+		scenario.Freeze(server.Process), scenario.Outage{Begin: server.Halt, End: server.Start})
 }
 
 // Load checks what README.md and docs/poll-costs.md state that a candidate sends. A renewal comes after 0.9 thirds of
