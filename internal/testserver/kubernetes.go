@@ -38,7 +38,7 @@ const (
 )
 
 // KubernetesUsers are the users without any rights but those that a test gives them.
-func KubernetesUsers() []string { return []string{"alice", "bob"} }
+func KubernetesUsers() []string { return []string{"alice", "bob", "candidate"} }
 
 // StartKubernetes starts a kube-apiserver over an etcd, with further arguments. It returns once the namespace default
 // is there.

@@ -101,7 +101,7 @@ func (f *flags) build(ctx context.Context) (removed func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Tenure, err = chaos.BuildTenure(ctx, dir); err != nil {
+	if f.Tenure, err = chaos.BuildTenure(ctx, dir, f.beds...); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return func() { _ = os.RemoveAll(dir) }, nil

@@ -18,6 +18,8 @@ type Bed struct {
 	Name string
 	// About says in a few words what runs.
 	About string
+	// Tags are the build tags without which the command tenure does not have this store, empty for none.
+	Tags string
 	// Start starts the server, and has it ready for candidates. What it starts ends with tb.
 	Start func(tb testserver.TB) (*Server, error)
 }
@@ -79,7 +81,7 @@ func Find(name string) (Bed, error) {
 func All() []Bed {
 	return []Bed{
 		File(), SQLite(), Postgres(), PostgresAdvisory(), PostgresStandby(), PostgresReplica(), MariaDB(), NATS(),
-		NATSCluster(), EtcdCluster(), Redis(), RedisSentinel(), S3(), AzureBlob(), Memcached(),
+		NATSCluster(), EtcdCluster(), Kubernetes(), Redis(), RedisSentinel(), S3(), AzureBlob(), Memcached(),
 	}
 }
 

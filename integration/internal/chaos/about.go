@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/integration/internal/beds"
 	"github.com/tenure-go/tenure/integration/internal/history"
 	"github.com/tenure-go/tenure/integration/internal/nemesis"
 )
@@ -86,13 +87,18 @@ func versions(ctx context.Context) map[string]string {
 	return v
 }
 
-// BuildTenure builds the program tenure into a directory, and returns its path.
-func BuildTenure(ctx context.Context, dir string) (string, error) {
+// BuildTenure builds the program tenure with what some stores need into a directory, and returns its path.
+func BuildTenure(ctx context.Context, dir string, stores ...beds.Bed) (string, error) {
 	path, err := filepath.Abs(filepath.Join(dir, "tenure"))
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/tenure-go/tenure/cmd/tenure")
+	var tags []string
+	for _, bed := range stores {
+		tags = append(tags, bed.Tags)
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags", strings.Join(tags, ","), "-o", path,
+		"github.com/tenure-go/tenure/cmd/tenure")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build tenure, which needs to be done within the repository: %w\n%s", err, out)
 	}

@@ -150,7 +150,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if r.Tenure == "" && !r.LibraryOnly {
-		if r.Tenure, err = BuildTenure(ctx, r.Dir); err != nil {
+		if r.Tenure, err = BuildTenure(ctx, r.Dir, r.Bed); err != nil {
 			return err
 		}
 	}

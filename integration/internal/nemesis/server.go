@@ -107,7 +107,7 @@ func (changeLeader) Name() string { return "server-leader" }
 
 func (changeLeader) Unfit(s *Scene) string {
 	if s.Server.ChangeLeader == nil {
-		return "this store's server has one process, or none"
+		return "no process of this store's server leads others"
 	}
 	return ""
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/tenure-go/tenure/sqlstore"
 	"github.com/tenure-go/tenure/stores/azblob"
 	"github.com/tenure-go/tenure/stores/etcd"
+	"github.com/tenure-go/tenure/stores/kubernetes"
 	"github.com/tenure-go/tenure/stores/memcached"
 	"github.com/tenure-go/tenure/stores/natskv"
 	"github.com/tenure-go/tenure/stores/postgres"
@@ -100,6 +101,8 @@ func openOther(ctx context.Context, scheme, address string) (Store, error) {
 		return natskv.Open(ctx, address)
 	case "etcd":
 		return etcd.Open(ctx, address)
+	case "kubernetes":
+		return kubernetes.Open(ctx, address)
 	case "s3":
 		return s3.Open(ctx, address)
 	case "azblob":
