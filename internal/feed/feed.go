@@ -121,11 +121,11 @@ func (f *Feed[E]) listen() {
 		if f.config.Ended != nil {
 			f.config.Ended(f.ctx, err)
 		}
-		if pause *= 2; time.Since(started) > lastPause {
+		if pause = min(2*pause, lastPause); time.Since(started) > lastPause {
 			pause = firstPause
 		}
 		select {
-		case <-time.After(min(pause, lastPause)):
+		case <-time.After(pause):
 		case <-f.ctx.Done():
 			return
 		}

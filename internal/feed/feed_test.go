@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/tenure-go/tenure"
 )
@@ -140,5 +141,28 @@ func TestReadingEndsWithTheLastWatch(t *testing.T) {
 		s.begin(map[string]number{"key of a": 2}, 0)
 		f.Close()
 		a.want(t, `"2" floor 0`, "watching a: closed")
+	})
+}
+
+// A server that refuses at once, for however long, is asked again once a second.
+func TestReadingsThatFailArePaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const minutes, most = 10, 700
+		reads := 0
+		f := New(Config[number]{
+			Read: func(ctx context.Context, _ *Feed[number]) error {
+				if reads++; reads > most {
+					<-ctx.Done() // or time would never pass
+				}
+				return errLost
+			},
+			Explain: func(_ string, err error) error { return err }, Closed: errClosed,
+		})
+		mustWatch(t, f, "a")
+		time.Sleep(minutes * time.Minute)
+		f.Close()
+		if reads < minutes*50 || reads > minutes*61 {
+			t.Errorf("it was read %d times in %d minutes", reads, minutes)
+		}
 	})
 }

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -12,7 +13,8 @@ import (
 	"github.com/tenure-go/tenure/internal/feed"
 )
 
-// forbiddenPause is how soon a watch is asked for again that is not allowed: nothing changes that soon.
+// forbiddenPause is how soon a watch is asked for again that has not been allowed for longer than that: nothing changes
+// so soon.
 const forbiddenPause = 30 * time.Second
 
 // entry is a Lease as the watch brought it, nil where there is none.
@@ -29,16 +31,40 @@ func (e entry) Snapshot(floor uint64) (tenure.Snapshot, error) {
 // newFeeds returns what serves all watches of a store.
 func newFeeds(s *Store) *feed.Feeds[entry] {
 	return feed.New(feed.Config[entry]{
-		Read: s.follow, Ended: restAfter, Closed: errClosed,
+		Read: s.follow, Ended: s.rest, Closed: errClosed,
 		Explain: func(election string, err error) error {
 			return fmt.Errorf("kubernetes: watching %q: %w", election, err)
 		},
 	})
 }
 
-// restAfter waits after a refusal.
-func restAfter(ctx context.Context, err error) {
+// rest waits after a refusal for as long as there have been refusals already. An API server that has just started can
+// forbid for a moment what it allows, and what is missing for good is asked for ever more rarely.
+func (s *Store) rest(ctx context.Context, err error) {
 	if apierrors.IsForbidden(err) {
-		pass(ctx, forbiddenPause)
+		pass(ctx, s.refused.pause(time.Now()))
 	}
+}
+
+// refusal is the time since which a watch is not allowed, zero if one stood last. Its methods are safe for concurrent
+// use.
+type refusal struct {
+	mu    sync.Mutex
+	since time.Time
+}
+
+// pause returns how soon a watch is asked for again that is refused now.
+func (r *refusal) pause(now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.since.IsZero() {
+		r.since = now
+	}
+	return min(now.Sub(r.since), forbiddenPause)
+}
+
+func (r *refusal) over() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.since = time.Time{}
 }

@@ -82,6 +82,7 @@ func (s *Store) changes(ctx context.Context, scope, from string, to *feed.Feed[e
 		return "", s.failed(err, asked)
 	}
 	defer w.Stop()
+	s.refused.over()
 	for event := range w.ResultChan() {
 		if event.Type == apiwatch.Error {
 			return "", apierrors.FromObject(event.Object)

@@ -35,7 +35,8 @@ type Store struct {
 
 	allowed atomic.Bool // whether the API server has let us in before
 
-	feeds *feed.Feeds[entry]
+	feeds   *feed.Feeds[entry]
+	refused refusal // of watches
 
 	mu   sync.Mutex
 	last map[string]*coordinationv1.Lease // by name, as it was seen last: what an update starts from

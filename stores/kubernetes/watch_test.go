@@ -1,11 +1,14 @@
 package kubernetes
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -121,6 +124,78 @@ func TestScopeOfTheWatch(t *testing.T) {
 	d := storetest.Await(t, first, "the record", func(d storetest.Delivery) bool { return d.Err != nil || d.Snapshot.Exists() })
 	if d.Err != nil || d.Snapshot.Version != held.Version {
 		t.Errorf("the first watch was told %+v", d)
+	}
+}
+
+// An API server that has just started forbids for a moment what it allows. Candidates are told of changes again soon
+// after that, in several elections as in one.
+func TestWatchIsRefusedForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, w := wired(t, &testserver.Kubernetes{Addr: "nowhere"}, "default")
+		var last atomic.Pointer[io.PipeWriter]
+		w.set(serving(&last))
+		a, b := storetest.Watch(t, s, "a"), storetest.Watch(t, s, "b")
+		storetest.Await(t, a, "the absence", storetest.At(""))
+		storetest.Await(t, b, "the absence", storetest.At(""))
+
+		for range 2 { // what was refused before counts no more when a watch has stood
+			synctest.Wait()
+			w.set(answer(http.StatusForbidden, nil, metav1.StatusReasonForbidden))
+			_ = last.Load().Close()
+			storetest.Await(t, b, "the refusal", storetest.Failed)
+			const moment = time.Second
+			time.Sleep(moment)
+			w.set(serving(&last))
+			allowed := time.Now()
+			storetest.Await(t, b, "the absence", storetest.At(""))
+			if took := time.Since(allowed); took > 2*moment {
+				t.Errorf("refused for %v, a watch stands %v later", moment, took)
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+}
+
+// What is not allowed for good is asked for rarely.
+func TestWatchIsRefusedForGood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, w := wired(t, &testserver.Kubernetes{Addr: "nowhere"}, "default")
+		var asked atomic.Int64
+		refuse := answer(http.StatusForbidden, nil, metav1.StatusReasonForbidden)
+		w.set(func(request *http.Request, next http.RoundTripper) (*http.Response, error) {
+			asked.Add(1)
+			return refuse(request, next)
+		})
+		storetest.Await(t, storetest.Watch(t, s, "a"), "the refusal", storetest.Failed)
+		time.Sleep(time.Minute)
+		before := asked.Load()
+		time.Sleep(10 * time.Minute)
+		if n := asked.Load() - before; n < 10 || n > 21 {
+			t.Errorf("it was asked for %d times in ten minutes", n)
+		}
+	})
+}
+
+// serving is a meddle that is an API server without any Leases. What it writes to the last watch can be ended.
+func serving(last *atomic.Pointer[io.PipeWriter]) meddle {
+	missing := answer(http.StatusNotFound, nil, metav1.StatusReasonNotFound)
+	return func(request *http.Request, next http.RoundTripper) (*http.Response, error) {
+		response := &http.Response{
+			StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: request,
+		}
+		switch {
+		case watching(request):
+			var stream *io.PipeWriter
+			response.Body, stream = io.Pipe()
+			context.AfterFunc(request.Context(), func() { _ = stream.CloseWithError(request.Context().Err()) })
+			last.Store(stream)
+		case strings.HasSuffix(request.URL.Path, "/leases"):
+			response.Body = io.NopCloser(strings.NewReader(
+				`{"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"5"},"items":[]}`))
+		default:
+			return missing(request, next)
+		}
+		return response, nil
 	}
 }
 
