@@ -20,9 +20,9 @@ ends, and changes one expiry; a renewal of ours changes three fields of a hash, 
 	{"client-go-over-redis", "hand-over among", crowded},
 	{"pglock", "hand-over among", crowded},
 	{"etcd-concurrency", "hand-over", queued},
-	{"etcd-concurrency", "writes of", `A keep-alive makes no write: the member that leads notes it in its memory, and counts
-all leases anew when another one comes to lead. A renewal of ours is a record that a majority has synced, so that each
-follower counts the lease by its own clock, whatever the members do.`},
+	{"etcd-concurrency", "writes of", `A keep-alive makes no write: the member that leads notes it in its memory, and
+counts all leases anew when another one comes to lead. A renewal of ours is a record that a majority has synced, so that
+each follower counts the lease by its own clock, whatever the members do.`},
 	{"client-go", "hand-over among", crowded},
 	{"pglock", "requests of a follower", `It looks once a lease. Ours look five times, by one statement of a process for
 all its elections: so a death is followed within 1.2 leases at the latest, and not within 2; and of a release they are
