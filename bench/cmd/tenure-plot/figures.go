@@ -77,7 +77,7 @@ func storeRequests(t plot.Table) (*plot.Figure, error) {
 // peerFigures are of other libraries beside ours. Only what runs on the same kind of server can be compared.
 func peerFigures() []figure {
 	figures := []figure{{"requests-peers", "Requests at rest, leases at defaults", peerRequests}}
-	for _, server := range []string{"Redis", "PostgreSQL", "NATS"} {
+	for _, server := range []string{"Redis", "PostgreSQL", "NATS", "etcd", "Kubernetes"} {
 		figures = append(figures, figure{
 			"hand-over-" + strings.ToLower(server), "Hand-over among many",
 			func(t plot.Table) (*plot.Figure, error) { return peerHandOvers(t, server) },

@@ -108,8 +108,8 @@ func TestDocumentsWithoutTables(t *testing.T) {
 	if err := run([]string{"-docs", dir}, &stderr); err != nil || len(drawn(t, dir)) > 0 {
 		t.Errorf("drawn are %q: %v", drawn(t, dir), err)
 	}
-	if strings.Count(stderr.String(), "there is no table") != 6 {
-		t.Errorf("six figures lack their tables, but it says %q", &stderr)
+	if strings.Count(stderr.String(), "there is no table") != 8 {
+		t.Errorf("eight figures lack their tables, but it says %q", &stderr)
 	}
 }
 
