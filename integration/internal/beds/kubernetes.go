@@ -36,7 +36,7 @@ const (
 		"subjects": [{"kind": "User", "name": "` + candidateRole + `"}]}`
 )
 
-// endsWatches has an API server that is told to end end its watches too. By itself it waits a minute for its clients to
+// endsWatches has an API server end watches, too, when it is told to end. By itself it waits a minute for its clients to
 // give them up.
 const endsWatches = "--shutdown-watch-termination-grace-period=2s"
 

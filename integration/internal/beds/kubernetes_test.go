@@ -11,7 +11,7 @@ import (
 	"github.com/tenure-go/tenure/stores/kubernetes"
 )
 
-// The candidates' user is refused while its rights are away. An API server that is told to end does, whoever watches.
+// The candidates' user is refused while its rights are away. What was written outlives both processes of the server.
 func TestKubernetesTakesRightsAwayAndRestarts(t *testing.T) {
 	t.Parallel()
 	testserver.Find(t, "kube-apiserver")
@@ -45,7 +45,7 @@ func TestKubernetesTakesRightsAwayAndRestarts(t *testing.T) {
 	watch := storetest.Watch(t, store, "a")
 	storetest.Await(t, watch, "the record", storetest.At(held.Version))
 	for _, n := range s.Nodes {
-		n.Restart() // which fails unless it ends
+		n.Restart() // whoever watches
 	}
 	storetest.Eventually(t, "the record is read", reads)
 }

@@ -112,16 +112,16 @@ var Bugs = []Bug{
 		Package: ".", Test: "TestCloseLeavesNoConnection",
 	},
 	{
-		Text: "After a restart of the API server, which at first forbids what it allows, a process that stands by in several " +
-			"elections was told of no change for half a minute, and polled",
+		Text: "After a restart of the API server, which at first forbids what it allows, a process that stands by in " +
+			"several elections was told of no change for half a minute, and polled",
 		FoundBy: "the first chaos runs on Kubernetes, whose candidates met changes that their watch had not told",
 		Module:  "stores/kubernetes", File: "feed.go",
 		Old: "return min(now.Sub(r.since), forbiddenPause)", New: "return forbiddenPause",
 		Package: ".", Test: "TestWatchIsRefusedForAMoment",
 	},
 	{
-		Text: "The pause between attempts to watch, which doubles, overflowed after 38 that had failed at once: from then on " +
-			"every process that watched a server which refuses connections asked it without any pause",
+		Text: "The pause between attempts to watch, which doubles, overflowed after 38 that had failed at once: from then " +
+			"on every process that watched a server which refuses connections asked it without any pause",
 		FoundBy: "the test of the row above, when the other pause was taken out of it",
 		Module:  ".", File: "internal/feed/feed.go",
 		Old: "if pause = min(2*pause, lastPause); time.Since(started) > lastPause {\n\t\t\tpause = firstPause\n\t\t}\n" +
