@@ -30,7 +30,7 @@ var (
 	ErrRunning = errors.New("tenure: the candidate is already running")
 	// ErrNotRunning: the call needs a candidate that was started.
 	ErrNotRunning = errors.New("tenure: the candidate is not running")
-	// ErrNotLeader: the call needs the leader, and this candidate is not.
+	// ErrNotLeader: the call needs the leader, and this candidate is not; from [Ask], that nobody leads.
 	ErrNotLeader = errors.New("tenure: not the leader")
 	// ErrOverran: leader work did not return in the time it had. The seat was not released; it is free to others
 	// once the lease has run out.

@@ -24,7 +24,7 @@ func Ask(ctx context.Context, store Store, election string, request Request) (Re
 	return edit(ctx, store, election, "asking the leader", func(r *Record) error {
 		switch {
 		case r.Vacant():
-			return ErrNotLeader
+			return vacantError{election}
 		case request.To == r.Leader:
 			return fmt.Errorf("%w: %q leads already", ErrConfig, request.To)
 		}
@@ -34,6 +34,15 @@ func Ask(ctx context.Context, store Store, election string, request Request) (Re
 		return nil
 	})
 }
+
+// vacantError is the [ErrNotLeader] of whoever asks a leader and finds none: that one's text is for candidates.
+type vacantError struct{ election string }
+
+func (e vacantError) Error() string {
+	return fmt.Sprintf("nobody leads %q, so nobody can be asked", e.election)
+}
+
+func (e vacantError) Unwrap() error { return ErrNotLeader }
 
 // SetPause pauses an election: a leader drains and releases, and nobody bids until [LiftPause]. At is filled in. It
 // works on an election that does not exist yet, too.

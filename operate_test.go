@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,7 +41,8 @@ func TestAskTheLeaderThroughTheStore(t *testing.T) {
 
 func TestAskRefusals(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memory.Store) {
-		if _, err := tenure.Ask(t.Context(), store, name, tenure.Request{}); !errors.Is(err, tenure.ErrNotLeader) {
+		_, err := tenure.Ask(t.Context(), store, name, tenure.Request{})
+		if !errors.Is(err, tenure.ErrNotLeader) || !strings.Contains(err.Error(), `nobody leads "`+name+`"`) {
 			t.Errorf("Ask = %v", err)
 		}
 		if _, err := tenure.Ask(t.Context(), store, "", tenure.Request{}); !errors.Is(err, tenure.ErrConfig) {

@@ -52,6 +52,12 @@ func TestRefusals(t *testing.T) {
 		{"no type", "POST", open + "/resume", "", func(r *http.Request) { r.Header.Del("Content-Type") }, 415, "application/json"},
 		{"two types", "POST", open + "/resume", "", header("Content-Type", "application/json, text/plain"), 415, "application/json"},
 
+		{"unknown path", "GET", "/v1/election", "", nil, 404, `no \"/v1/election\"; there are /, /leader, /healthz`},
+		{"unknown path to change", "POST", own + "/stop", "{}", nil, 404, "/openapi.json"},
+		{"unknown path of no API", "GET", "/metrics", "", nil, 404, "/v1/elections/{name}/campaign, "},
+		{"path that is not clean", "GET", "//v2", "", nil, 404, "there are"},
+		{"wrong method", "POST", own, "{}", nil, 405, "takes GET, HEAD, not POST"},
+		{"method that is asked", "GET", own + "/pause", "", nil, 405, "takes POST, not GET"},
 		{"unknown election", "GET", "/v1/elections/x", "", nil, 404, `"x\"`},
 		{"unknown election to change", "POST", "/v1/elections/x/pause", "", nil, 404, "does not serve"},
 		{"unknown election of old clients", "GET", "/leader?election=x", "", nil, 404, "does not serve"},
@@ -68,8 +74,8 @@ func TestRefusals(t *testing.T) {
 		{"long reason", "POST", open + "/pause", `{"reason": "` + strings.Repeat("x", 5000) + `"}`, nil, 400, "more than 4096"},
 		{"who is nobody", "POST", open + "/pause", `{"by": "a\nb"}`, nil, 400, "control character"},
 
-		{"nobody to resign", "POST", open + "/resign", "", nil, 409, "not the leader"},
-		{"nobody to hand over", "POST", open + "/transfer", `{"to": "x"}`, nil, 409, "not the leader"},
+		{"nobody to resign", "POST", open + "/resign", "", nil, 409, `nobody leads \"open\"`},
+		{"nobody to hand over", "POST", open + "/transfer", `{"to": "x"}`, nil, 409, `nobody leads \"open\"`},
 		{"no heir", "POST", open + "/transfer", "", nil, 400, `\"to\"`},
 		{"heir that cannot be", "POST", open + "/transfer", `{"to": "a\tb"}`, nil, 400, "control character"},
 

@@ -121,7 +121,7 @@ func TestOverviewHasThePast(t *testing.T) {
 	if want := []string{"ann pause moving house", "bob resume ", "eve resign "}; !slices.Equal(did, want) {
 		t.Errorf("asked were %q, want %q", did, want)
 	}
-	if last := e.Actions[2]; !strings.Contains(last.Error, "not the leader") {
+	if last := e.Actions[2]; !strings.Contains(last.Error, `nobody leads "open"`) {
 		t.Errorf("got %+v", last)
 	}
 	e = l.await("again", "open", func(overviewEvent) bool { return true })

@@ -59,7 +59,7 @@ func (s *Sidecar) handler() http.Handler {
 			}
 		})
 	}
-	return s.guard(leadBrowsers(mux))
+	return s.guard(leadBrowsers(answered(mux)))
 }
 
 // leadBrowsers leads people to the console from where programs are told a name.
