@@ -9,6 +9,10 @@ import (
 // roll the transaction back, and stop; the term is over. The error is a [StaleError].
 var ErrStale = errors.New("fence: a newer term has been here")
 
+// ErrNoTable: the table of marks is missing, or has other columns. [Guard.Migrate] makes it, or whoever runs the SQL of
+// [Guard.MigrationSQL].
+var ErrNoTable = errors.New("fence: the table of marks is missing or has other columns")
+
 // StaleError is an [ErrStale] with both tokens.
 type StaleError struct {
 	// Resource says what is guarded.

@@ -42,10 +42,10 @@ func New(dialect sqlstore.Dialect, options ...Option) (*Guard, error) {
 // tokens of different elections cannot be compared. Both names have 1 to 255 bytes of UTF-8 without control characters.
 //
 // If it returns nil, no transaction with a higher token has committed, and none will commit before this one, since it
-// waits for the lock. If a higher token was accepted, the error is a [StaleError]; roll back then. Any other error is
-// the database's, and nothing is known; roll back as well. Deadlocks and serialization failures are among them: run the
-// whole transaction again, as with any other statement that writes. A token that no term can have, and names out of
-// bounds, are [tenure.ErrConfig].
+// waits for the lock. If a higher token was accepted, the error is a [StaleError]; roll back then. Without the table of
+// marks it is [ErrNoTable]. Any other error is the database's, and nothing is known; roll back as well. Deadlocks and
+// serialization failures are among them: run the whole transaction again, as with any other statement that writes. A
+// token that no term can have, and names out of bounds, are [tenure.ErrConfig].
 //
 // It is one statement; four at the first use of a resource, and two if the token is refused.
 func (g *Guard) Advance(ctx context.Context, tx *sql.Tx, resource, election string, token uint64) error {
@@ -54,13 +54,14 @@ func (g *Guard) Advance(ctx context.Context, tx *sql.Tx, resource, election stri
 		return fmt.Errorf("fence: advancing %q: %w", resource, err)
 	}
 	if err := g.advance(ctx, tx, m); err != nil {
-		return fmt.Errorf("fence: advancing %q: %w", resource, err)
+		return fmt.Errorf("fence: advancing %q: %w", resource, g.explain(err))
 	}
 	return nil
 }
 
 // Mark returns the highest token of an election that the resource has accepted in committed transactions, 0 if there is
-// none. It is for people and tests: without the lock that Advance takes it protects nothing.
+// none. It is for people and tests: without the lock that Advance takes it protects nothing. Without the table of marks
+// the error is [ErrNoTable].
 func (g *Guard) Mark(ctx context.Context, db *sql.DB, resource, election string) (uint64, error) {
 	var token int64
 	err := db.QueryRowContext(ctx, g.statements.read, resource, election).Scan(&token)
@@ -68,9 +69,18 @@ func (g *Guard) Mark(ctx context.Context, db *sql.DB, resource, election string)
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, nil
 	case err != nil:
-		return 0, fmt.Errorf("fence: reading the mark of %q: %w", resource, err)
+		return 0, fmt.Errorf("fence: reading the mark of %q: %w", resource, g.explain(err))
 	}
 	return uint64(token), nil
+}
+
+// explain says of an error of the database which table is missing, and how it is made.
+func (g *Guard) explain(err error) error {
+	if g.dialect.Classify(err) != sqlstore.NoTable {
+		return err
+	}
+	return fmt.Errorf("%w (%w): it is %s; call Migrate, or have somebody who may create tables run MigrationSQL",
+		ErrNoTable, err, g.table)
 }
 
 // mark is one that is to be reached.

@@ -40,6 +40,7 @@ var fenceTests = []struct {
 	{"KeepsTheOrderOfTerms", fenceKeepsTheOrderOfTerms},
 	{"KeepsElectionsAndResourcesApart", fenceKeepsElectionsAndResourcesApart},
 	{"Row", fenceRow},
+	{"WithoutItsTable", fenceWithoutItsTable},
 }
 
 func TestFence(t *testing.T) {
@@ -150,6 +151,27 @@ func (g *guarded) attempt(token uint64) error {
 			return err
 		}
 	}
+}
+
+// Who has forgotten the table is told which one it is and how it is made, and by errors.Is.
+func fenceWithoutItsTable(t *testing.T, g *guarded) {
+	const name = "Never Made"
+	guard, err := fence.New(g.dialect, fence.WithTable(name))
+	g.must(err)
+	advance := func(tx *sql.Tx) error { return guard.Advance(within(g), tx, "ledger", "billing", 1) }
+	tx := g.begin()
+	_, reading := guard.Mark(within(g), g.db, "ledger", "billing")
+	for doing, err := range map[string]error{"advancing": advance(tx), "reading": reading} {
+		if !errors.Is(err, fence.ErrNoTable) || !strings.Contains(err.Error(), g.dialect.Syntax().Quote(name)+"; call Migrate") {
+			t.Errorf("%s: %v", doing, err)
+		}
+	}
+	g.must(tx.Rollback())
+	g.must(guard.Migrate(within(g), g.db))
+	tx = g.begin()
+	g.must(advance(tx))
+	g.must(tx.Commit())
+	execute(t, g.db, "DROP TABLE "+g.dialect.Syntax().Quote(name))
 }
 
 func fenceRefusesAnOlderTerm(t *testing.T, g *guarded) {
