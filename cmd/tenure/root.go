@@ -56,6 +56,7 @@ It runs a command on one machine at a time, shows who leads, and asks leaders to
   memcached://host        a memcached server, which may forget
   s3://bucket             a bucket of Amazon S3 or a compatible server
   azblob://account/name   a container of Azure Blob Storage
+  kubernetes://namespace  Leases of Kubernetes' API, if built with -tags kubernetes
 
 Every global flag has an environment variable, named in brackets. A flag on the command line wins.
 

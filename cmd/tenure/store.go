@@ -38,6 +38,9 @@ var schemes = []scheme{
 	memcachedScheme, s3Scheme, azblobScheme,
 }
 
+// leftOut are the schemes that this build does not have and others do, with how to get one of those.
+var leftOut = map[string]string{}
+
 // openStore opens the store that a URL names; empty for the default one. Whoever opens a store closes it.
 func openStore(
 	ctx context.Context, address string, how opening,
@@ -81,6 +84,9 @@ func locate(address string) (string, scheme, error) {
 		if slices.Contains(s.names, name) {
 			return address, s, nil
 		}
+	}
+	if how, ok := leftOut[name]; ok {
+		return "", scheme{}, usagef("this build of tenure has no stores of %q: %s", name+":", how)
 	}
 	return "", scheme{}, usagef("the store's scheme %q is unknown; want %s", name+":", forms())
 }
