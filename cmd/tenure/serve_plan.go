@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/cmd/tenure/internal/sidecar"
+	"github.com/tenure-go/tenure/internal/storeurl"
 )
 
 // servePlan is what is to be served, as the configuration file has it.
@@ -47,7 +48,7 @@ type planDuration time.Duration
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (d *planDuration) UnmarshalText(text []byte) error {
-	parsed, err := parseDuration(string(text))
+	parsed, err := storeurl.Duration(string(text))
 	*d = planDuration(parsed)
 	return err
 }

@@ -114,6 +114,21 @@ func checkRefusal(t *testing.T, o outcome, code int, want string) {
 	}
 }
 
+// TestWrongDurations: every store says of a duration without a unit what the flags say.
+func TestWrongDurations(t *testing.T) {
+	for url, parameter := range map[string]string{
+		"redis://127.0.0.1:1": "ping", "etcd://127.0.0.1:1": "ping", "nats://127.0.0.1:1/b": "heartbeat",
+		"memcached://127.0.0.1:1": "timeout", "postgres://127.0.0.1:1/a": "poll",
+		"postgres://127.0.0.1:1/b": "validate_timeout", "postgres://127.0.0.1:1/c": "pool_max_conn_idle_time",
+	} {
+		o := call(t, "--store", url+"?"+parameter+"=5", "list")
+		checkRefusal(t, o, 125, `"5" is no duration: give it a unit, as in 500ms, 5s or 1m30s`)
+		if !strings.Contains(o.stderr, parameter) {
+			t.Errorf("%s: want %s in %q", url, parameter, o.stderr)
+		}
+	}
+}
+
 // TestWrongEnvironment: the variable of a global flag is checked as the flag is, and named in the message.
 func TestWrongEnvironment(t *testing.T) {
 	for variable, value := range map[string]string{

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/storeurl"
@@ -113,9 +112,9 @@ func (l *location) setOptions(read map[string]string) error {
 	if !ok {
 		return nil
 	}
-	silence, err := time.ParseDuration(text)
+	silence, err := storeurl.Duration(text)
 	if err != nil {
-		return refused("ping %q: want a duration such as 5s", text)
+		return refused("ping: %w", err)
 	}
 	l.options = append(l.options, WithPing(silence))
 	return nil

@@ -24,7 +24,7 @@ func TestWrongURLs(t *testing.T) {
 		"etcd://host?pings=1s":        `no parameter "pings"`,
 		"etcd://host?ping=":           "is empty",
 		"etcd://host?ping=1s&ping=2s": "is repeated",
-		"etcd://host?ping=often":      "want a duration",
+		"etcd://host?ping=often":      "is no duration: give it a unit",
 		"etcd://host?ping=1ms":        "must be between",
 		"etcd://host/" + strings.Repeat("x", MaxPrefix): "the prefix",
 		"etcd://user@host":                            "belong together",

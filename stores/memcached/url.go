@@ -78,9 +78,12 @@ func timeoutOf(rawQuery string) (time.Duration, error) {
 	if !ok {
 		return memcache.DefaultTimeout, nil
 	}
-	timeout, err := time.ParseDuration(text)
-	if err != nil || timeout <= 0 {
-		return 0, fmt.Errorf("%w: timeout %q: want a duration above zero such as 500ms", tenure.ErrConfig, text)
+	timeout, err := storeurl.Duration(text)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%w: timeout: %w", tenure.ErrConfig, err)
+	case timeout <= 0:
+		return 0, fmt.Errorf("%w: the timeout %v must be positive", tenure.ErrConfig, timeout)
 	}
 	return timeout, nil
 }

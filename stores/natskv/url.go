@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -213,9 +212,9 @@ func syncOf(value string) (Option, error) {
 }
 
 func heartbeatOf(value string) (Option, error) {
-	d, err := time.ParseDuration(value)
+	d, err := storeurl.Duration(value)
 	if err != nil {
-		return nil, errors.New("want a duration, as 1s")
+		return nil, err
 	}
 	return WithHeartbeat(d), nil
 }

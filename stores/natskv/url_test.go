@@ -27,7 +27,7 @@ func TestWrongURLs(t *testing.T) {
 		"nats://host/b?create=maybe":            "want true or false",
 		"nats://host/b?create=false&tags=ssd":   "placement and description",
 		"nats://host/b?sync=2m":                 "want always",
-		"nats://host/b?heartbeat=often":         "want a duration",
+		"nats://host/b?heartbeat=often":         "is no duration: give it a unit",
 		"nats://host/b?heartbeat=10ms":          "between 100ms and 30s",
 		"nats://host/b?servers=a,,b":            "want host:port",
 		"nats://host/b?servers=nats://a":        "want host:port",

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storeurl"
 )
 
 // Open returns the store at a URL, over a pool of its own, once the server has answered. It creates the tables if there
@@ -108,15 +108,15 @@ var own = map[string]func(t *target, value string) error{
 		return errors.Join(oneOf(value, "changes", "renewals"), t.add(WithPushedRenewals(value == "renewals")))
 	},
 	"poll": func(t *target, value string) error {
-		d, err := time.ParseDuration(value)
+		d, err := storeurl.Duration(value)
 		return errors.Join(err, t.add(WithPollInterval(d)))
 	},
 	"validate": func(t *target, value string) error {
-		d, err := time.ParseDuration(value)
+		d, err := storeurl.Duration(value)
 		return errors.Join(err, t.add(validateEvery(d)))
 	},
 	"validate_timeout": func(t *target, value string) error {
-		d, err := time.ParseDuration(value)
+		d, err := storeurl.Duration(value)
 		return errors.Join(err, t.add(validateWithin(d)))
 	},
 	"create": func(t *target, value string) (err error) {
@@ -141,6 +141,12 @@ var passed = []string{
 	"application_name", "options", "client_encoding", "search_path", "timezone", "synchronous_commit",
 	"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "tcp_user_timeout",
 	"tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count",
+}
+
+// passedDurations are those of them that are written as the store's own. What pgx says of others is Go's.
+var passedDurations = []string{
+	"pool_max_conn_lifetime", "pool_max_conn_idle_time", "pool_health_check_period", "pool_max_conn_lifetime_jitter",
+	"pool_ping_timeout",
 }
 
 func (t *target) add(o Option) error {
@@ -198,6 +204,9 @@ func (t *target) take(name string, values []string) error {
 		return errors.New("it is given more than once")
 	case set != nil:
 		return set(t, values[0])
+	case slices.Contains(passedDurations, name):
+		_, err := storeurl.Duration(values[0])
+		return err
 	case !slices.Contains(passed, name):
 		return fmt.Errorf("it is unknown; the store's own are %s, and settings of the server go into options",
 			strings.Join(slices.Sorted(maps.Keys(own)), ", "))

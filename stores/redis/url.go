@@ -167,9 +167,12 @@ func (p parameters) duration(name string) (time.Duration, error) {
 	if !ok {
 		return 0, nil
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return 0, refused("%s %q: want a duration such as 500ms", name, text)
+	d, err := storeurl.Duration(text)
+	switch {
+	case err != nil:
+		return 0, refused("%s: %w", name, err)
+	case d < 0:
+		return 0, refused("%s %v must not be negative", name, d)
 	}
 	return d, nil
 }

@@ -41,7 +41,7 @@ func TestRefusedURLs(t *testing.T) {
 		"redis://:hunter2@host?replicas=99":                                "0 to 16",
 		"redis://:hunter2@host?replicas=1&replica_timeout=2h":              "1h",
 		"redis://:hunter2@host?replica_timeout=1s":                         "without replicas",
-		"redis://:hunter2@host?dial_timeout=-1s":                           "duration",
+		"redis://:hunter2@host?dial_timeout=-1s":                           "must not be negative",
 		"redis://:hunter2@host?password_file=/dev/null":                    "one of them",
 		"redis://host?password_file=/nowhere":                              "/nowhere",
 		"redis://:hunter2@host?sentinel_user=x":                            "redis+sentinel",
