@@ -108,7 +108,7 @@ func (a *app) run(ctx context.Context, f runFlags, command []string) error {
 	force, stop := untilSecondSignal()
 	defer stop()
 	options.Force = force
-	return a.withStore(ctx, orMade, func(store tenure.Store) error {
+	return a.withStoreToLead(ctx, func(store tenure.Store) error {
 		options.Store = store
 		result, err := supervisor.Run(ctx, options)
 		return concludeRun(result, err)

@@ -114,7 +114,7 @@ func (a *app) serve(ctx context.Context, plan servePlan) error {
 	if a.solo() {
 		a.log.Warn("no other process ever sees this store, so only clients of this sidecar compete", "store", a.storeURL)
 	}
-	return a.withStore(ctx, orMade, func(store tenure.Store) error {
+	return a.withStoreToLead(ctx, func(store tenure.Store) error {
 		options.Store = store
 		s, err := sidecar.New(options)
 		if err != nil {

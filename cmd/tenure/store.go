@@ -100,6 +100,21 @@ func (a *app) withStore(ctx context.Context, how opening, do func(tenure.Store) 
 	return closing(store, closeStore, do)
 }
 
+// withStoreToLead is withStore for those who run for long, and log while they wait for the store.
+func (a *app) withStoreToLead(ctx context.Context, do func(tenure.Store) error) error {
+	_, s, err := locate(a.storeURL)
+	if err != nil {
+		return err
+	}
+	answered := tellSilence(a.log.With("store", s.names[0]+":")) // the rest of the URL may hold a password
+	store, closeStore, err := openStore(ctx, a.storeURL, orMade)
+	answered(err)
+	if err != nil {
+		return err
+	}
+	return closing(store, closeStore, do)
+}
+
 // withStoreInTime is withStore for those who wait for others: they may come before whoever makes the store.
 func (a *app) withStoreInTime(ctx context.Context, do func(tenure.Store) error) error {
 	for told := false; ; told = true {
