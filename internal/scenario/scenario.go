@@ -25,8 +25,8 @@ type TB interface {
 // the same elections.
 type Open func() tenure.Store
 
-// three returns a fleet of three candidates, each with a store of its own. Where changes are pushed they depend on that:
-// whose watch is interrupted and not restored would poll after minutes. Elsewhere they poll often.
+// three returns a fleet of three candidates, each with a store of its own. Where changes are pushed they depend on it:
+// one whose watch is interrupted and not restored would poll after minutes. Elsewhere they poll often.
 func three(t TB, open Open, options ...tenure.Option) *fleet.Fleet {
 	t.Helper()
 	f := fleet.New(t)

@@ -4,6 +4,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/tenure-go/tenure"
@@ -43,6 +44,15 @@ func Load(tb TB, s tenure.Store, election string) tenure.Snapshot {
 		tb.Fatalf("%v", err)
 	}
 	return snapshot
+}
+
+// Prune is a Prune that has to delete just the elections that are wanted.
+func Prune(tb TB, s tenure.Pruner, want ...string) {
+	tb.Helper()
+	pruned, err := s.Prune(tb.Context(), 0)
+	if err != nil || !slices.Equal(pruned, want) {
+		tb.Fatalf("Prune returned %q, %v, want %q", pruned, err, want)
+	}
 }
 
 // Outcome is what an error says of a write.

@@ -1,12 +1,10 @@
 package azblob
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 
-	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 func TestURL(t *testing.T) {
@@ -31,7 +29,7 @@ func TestURL(t *testing.T) {
 }
 
 func TestWrongURL(t *testing.T) {
-	for rawURL, want := range map[string]string{
+	storetest.WrongURLs(t, Open, map[string]string{
 		"https://a/c":                              "want azblob://",
 		"azblob://a":                               "no container",
 		"azblob:///c":                              "want azblob://",
@@ -47,10 +45,5 @@ func TestWrongURL(t *testing.T) {
 		"azblob://a/c?sas=secret;x":                "parameters",
 		"azblob://a/c?lease-blob=/x":               "slash",
 		"azblob://a/c/" + strings.Repeat("p", 200): "prefix",
-	} {
-		_, err := Open(context.Background(), rawURL)
-		if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v, want %q", rawURL, err, want)
-		}
-	}
+	})
 }

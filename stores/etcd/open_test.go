@@ -2,17 +2,8 @@ package etcd
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
-	"math/big"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -93,7 +84,7 @@ func TestMinimalRights(t *testing.T) {
 	if _, err := s.Guarantee(t.Context()); err != nil {
 		t.Error(err)
 	}
-	mustPrune(t, s, "fleet")
+	storetest.Prune(t, s, "fleet")
 
 	reader := openStore(t, "reader:p%40ss@"+server.Addr, "")
 	storetest.Await(t, storetest.Watch(t, reader, "fleet"), "the missing record", storetest.At(""))
@@ -148,42 +139,8 @@ func TestRightsComeAndGo(t *testing.T) {
 	storetest.Await(t, deliveries, "the change after the restart", storetest.At(current.Version))
 }
 
-func inFile(t *testing.T, name string, content []byte) (path string) {
-	t.Helper()
-	path = filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// certificate writes a certificate for the loopback address and its key, signed by itself.
-func certificate(t *testing.T) (cert, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := x509.MarshalECPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return inFile(t, "cert.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
-		inFile(t, "key.pem", pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: text}))
-}
-
 func TestTLS(t *testing.T) {
-	cert, key := certificate(t)
+	cert, key := testserver.Certificate(t)
 	addr := testserver.Addr(testserver.Port(t))
 	testserver.StartEtcd(t, "--listen-client-urls=https://"+addr, "--advertise-client-urls=https://"+addr,
 		"--cert-file="+cert, "--key-file="+key, "--trusted-ca-file="+cert, "--client-cert-auth")

@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -11,14 +10,6 @@ import (
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
-
-func mustPrune(t *testing.T, s *Store, want ...string) {
-	t.Helper()
-	pruned, err := s.Prune(t.Context(), 0)
-	if err != nil || !slices.Equal(pruned, want) {
-		t.Fatalf("Prune returned %q, %v, want %q", pruned, err, want)
-	}
-}
 
 // Whoever found no record before one came, rose and was pruned, cannot create one under the tokens that it had.
 func TestLateCreationIsAConflict(t *testing.T) {
@@ -30,7 +21,7 @@ func TestLateCreationIsAConflict(t *testing.T) {
 	}
 	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	storetest.Swap(t, s, "billing", created.Version, vacant(20))
-	mustPrune(t, s, "billing")
+	storetest.Prune(t, s, "billing")
 	_, err = s.write(t.Context(), expected, clientv3.OpPut(s.names.key("billing"), "late"))
 	storetest.Want(t, storetest.Conflict, err)
 	if got := storetest.Load(t, s, "billing"); got.Exists() || got.Record.Token != 20 {
@@ -112,5 +103,5 @@ func TestPruneByAge(t *testing.T) {
 	if idle, err := s.idle(t.Context(), time.Nanosecond); err != nil || len(idle) > 0 {
 		t.Errorf("idle without a time are %v, %v", idle, err)
 	}
-	mustPrune(t, s, "billing")
+	storetest.Prune(t, s, "billing")
 }

@@ -319,21 +319,8 @@ func TestClosedStoreAndClient(t *testing.T) {
 	if err := client.Close(); err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	for what, s := range map[string]*Store{"a closed store": s, "a closed client": other} {
-		_, loading := s.Load(t.Context(), "billing")
-		_, swapping := s.CompareAndSwap(t.Context(), "billing", "", storetest.Held(1, "a"))
-		_, listing := s.List(t.Context())
-		_, pruning := s.Prune(t.Context(), 0)
-		_, probing := s.Guarantee(t.Context())
-		_, watching := s.Watch(t.Context(), "billing", func(tenure.Snapshot, error) {})
-		for name, err := range map[string]error{
-			"Load": loading, "CompareAndSwap": swapping, "List": listing, "Prune": pruning, "Guarantee": probing, "Watch": watching,
-		} {
-			if !errors.Is(err, tenure.ErrPermanent) {
-				t.Errorf("%s of %s returned %v", name, what, err)
-			}
-		}
-	}
+	storetest.Closed(t, "a closed store", s)
+	storetest.Closed(t, "a store over a closed client", other)
 	opened := openStore(t, server.Addr, "")
 	if opened.Close(); opened.client.Ctx().Err() == nil {
 		t.Error("Close left the client that Open made")

@@ -1,18 +1,17 @@
 package etcd
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 func TestWrongURLs(t *testing.T) {
-	for rawURL, want := range map[string]string{
+	storetest.WrongURLs(t, Open, map[string]string{
 		"http://host":                 "begins with etcd://",
 		"etcd:host":                   "begins with etcd://",
 		"etcd://":                     "cannot read a server",
@@ -35,15 +34,7 @@ func TestWrongURLs(t *testing.T) {
 		"etcd://host?ca_file=/none":                   "want etcds://",
 		"etcds://host?ca_file=/none":                  "ca_file",
 		"etcds://host?cert_file=/none":                "belong together",
-	} {
-		_, err := Open(t.Context(), rawURL)
-		if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: the error is %v, want ErrConfig with %q", rawURL, err, want)
-		}
-		if err != nil && strings.Contains(err.Error(), "sec") {
-			t.Errorf("%s: the error %v tells the password", rawURL, err)
-		}
-	}
+	})
 }
 
 func TestURLForms(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 func TestURL(t *testing.T) {
@@ -23,7 +24,7 @@ func TestURL(t *testing.T) {
 }
 
 func TestWrongURL(t *testing.T) {
-	for raw, want := range map[string]string{
+	storetest.WrongURLs(t, Open, map[string]string{
 		"k8s://billing":                          `the scheme is "k8s"; want kubernetes`,
 		"kubernetes://billing:443":               "the address of the API server is in the kubeconfig",
 		"kubernetes://billing/invoices":          "want kubernetes://NAMESPACE",
@@ -35,15 +36,7 @@ func TestWrongURL(t *testing.T) {
 		"kubernetes://billing?context=a\x7f":     "no URL",
 		"kubernetes://Billing?kubeconfig=%zz":    "cannot be read",
 		"kubernetes://a?kubeconfig=/no/such/one": "no such file",
-	} {
-		_, err := Open(t.Context(), raw)
-		if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v; want an ErrConfig with %q", raw, err, want)
-		}
-		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: the error shows a password: %v", raw, err)
-		}
-	}
+	})
 }
 
 // TestNoConfiguration: who has none is told where it is looked for.

@@ -1,8 +1,6 @@
 package memcached
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +8,7 @@ import (
 
 	"github.com/bradfitz/gomemcache/memcache"
 
-	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 func TestURL(t *testing.T) {
@@ -28,7 +26,7 @@ func TestURL(t *testing.T) {
 }
 
 func TestWrongURL(t *testing.T) {
-	for rawURL, want := range map[string]string{
+	storetest.WrongURLs(t, Open, map[string]string{
 		"redis://a":                                 "memcached://",
 		"memcached://":                              "HOST",
 		"memcached://a,,b":                          "HOST",
@@ -43,10 +41,5 @@ func TestWrongURL(t *testing.T) {
 		"memcached://a/p#x":                         "want memcached://",
 		"memcached://a/a%20b":                       "prefix",
 		"memcached://a/" + strings.Repeat("p", 128): "prefix",
-	} {
-		_, err := Open(context.Background(), rawURL)
-		if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v, want %q", rawURL, err, want)
-		}
-	}
+	})
 }

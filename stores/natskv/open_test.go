@@ -2,20 +2,11 @@ package natskv
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -92,16 +83,7 @@ func TestNkey(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := testserver.StartNATS(t, fmt.Sprintf("authorization {users: [{nkey: %s}]}", public))
-	openStore(t, server.Addr, "elections?nkey="+inFile(t, "user.nk", seed))
-}
-
-func inFile(t *testing.T, name string, content []byte) (path string) {
-	t.Helper()
-	path = filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	openStore(t, server.Addr, "elections?nkey="+testserver.File(t, "user.nk", seed))
 }
 
 // signed returns claims of a subject as NATS signs them, in its own variant of a JSON web token.
@@ -161,40 +143,15 @@ func TestCredentialsFile(t *testing.T) {
 	creds := fmt.Sprintf("-----BEGIN NATS USER JWT-----\n%s\n------END NATS USER JWT------\n\n"+
 		"-----BEGIN USER NKEY SEED-----\n%s\n------END USER NKEY SEED------\n",
 		signed(t, account, userID, "U", map[string]any{"type": "user", "subs": -1, "data": -1, "payload": -1}), seed)
-	s := openStore(t, server.Addr, "elections?creds="+inFile(t, "user.creds", []byte(creds)))
+	s := openStore(t, server.Addr, "elections?creds="+testserver.File(t, "user.creds", []byte(creds)))
 	storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	if _, err := Open(t.Context(), "nats://"+server.Addr+"/elections"); !errors.Is(err, tenure.ErrPermanent) {
 		t.Errorf("Open without credentials returned %v, want ErrPermanent", err)
 	}
 }
 
-// certificate writes a certificate for the loopback address and its key, signed by itself.
-func certificate(t *testing.T) (cert, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := x509.MarshalECPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return inFile(t, "cert.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
-		inFile(t, "key.pem", pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: text}))
-}
-
 func TestTLS(t *testing.T) {
-	cert, key := certificate(t)
+	cert, key := testserver.Certificate(t)
 	server := testserver.StartNATS(t, fmt.Sprintf("tls {cert_file: %q, key_file: %q, ca_file: %q, verify: true}", cert, key, cert))
 	ours := "tls_ca=" + cert + "&tls_cert=" + cert + "&tls_key=" + key
 	openStore(t, server.Addr, "elections?"+ours)
@@ -276,7 +233,7 @@ authorization {
 	if _, err := s.Guarantee(t.Context()); err != nil {
 		t.Error(err)
 	}
-	mustPrune(t, s, "fleet")
+	storetest.Prune(t, s, "fleet")
 
 	reader := openStore(t, "reader:reader@"+server.Addr, "elections?create=false")
 	storetest.Await(t, storetest.Watch(t, reader, "fleet"), "the missing record", storetest.At(""))

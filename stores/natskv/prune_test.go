@@ -2,7 +2,6 @@ package natskv
 
 import (
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -12,14 +11,6 @@ import (
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
-
-func mustPrune(t *testing.T, s *Store, want ...string) {
-	t.Helper()
-	names, err := s.Prune(t.Context(), 0)
-	if err != nil || !slices.Equal(names, want) {
-		t.Fatalf("Prune returned %q, %v, want %q", names, err, want)
-	}
-}
 
 // Whoever found no record before one came, rose and was pruned, cannot create one under the tokens that it had.
 func TestLateCreationIsAConflict(t *testing.T) {
@@ -31,7 +22,7 @@ func TestLateCreationIsAConflict(t *testing.T) {
 	}
 	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	storetest.Swap(t, s, "billing", created.Version, vacant(20))
-	mustPrune(t, s, "billing")
+	storetest.Prune(t, s, "billing")
 	text, err := storetest.Held(1, "late").MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +41,7 @@ func TestMarkerKeepsTheToken(t *testing.T) {
 	s := openStore(t, server.Addr, "elections")
 	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	storetest.Swap(t, s, "billing", created.Version, vacant(20))
-	mustPrune(t, s, "billing")
+	storetest.Prune(t, s, "billing")
 	removeKey(t, s, floorKey)
 	if _, err := s.CompareAndSwap(t.Context(), "billing", "", storetest.Held(20, "b")); !errors.Is(err, tenure.ErrConflict) {
 		t.Errorf("creating a record at the token of the pruned one returned %v, want a conflict", err)
@@ -79,7 +70,7 @@ func TestFloorOutlivesMarkers(t *testing.T) {
 	s := openStore(t, server.Addr, "elections")
 	created := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))
 	storetest.Swap(t, s, "billing", created.Version, vacant(20))
-	mustPrune(t, s, "billing")
+	storetest.Prune(t, s, "billing")
 	if err := keyValue(t, s).PurgeDeletes(t.Context(), jetstream.DeleteMarkersOlderThan(-1)); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +105,7 @@ func TestPruneLeavesNothingButASmallMarker(t *testing.T) {
 	record := vacant(1)
 	record.Metadata = map[string]string{"note": string(make([]byte, 1000))}
 	storetest.Swap(t, s, "billing", created.Version, record)
-	mustPrune(t, s, "billing")
+	storetest.Prune(t, s, "billing")
 	info, err := s.info(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -294,32 +294,13 @@ func TestClosedStoreAndConnection(t *testing.T) {
 	if !js.Conn().IsConnected() {
 		t.Error("Close closed the caller's connection")
 	}
-	calls := func(s *Store) map[string]error {
-		_, loading := s.Load(t.Context(), "billing")
-		_, swapping := s.CompareAndSwap(t.Context(), "billing", "", storetest.Held(1, "a"))
-		_, listing := s.List(t.Context())
-		_, pruning := s.Prune(t.Context(), 0)
-		_, probing := s.Guarantee(t.Context())
-		_, watching := s.Watch(t.Context(), "billing", func(tenure.Snapshot, error) {})
-		return map[string]error{
-			"Load": loading, "CompareAndSwap": swapping, "List": listing, "Prune": pruning, "Guarantee": probing, "Watch": watching,
-		}
-	}
-	for name, err := range calls(s) {
-		if !errors.Is(err, tenure.ErrPermanent) {
-			t.Errorf("%s of a closed store returned %v", name, err)
-		}
-	}
+	storetest.Closed(t, "a closed store", s)
 	other, err := New(js, "elections")
 	if err != nil {
 		t.Fatal(err)
 	}
 	js.Conn().Close()
-	for name, err := range calls(other) {
-		if !errors.Is(err, tenure.ErrPermanent) {
-			t.Errorf("%s over a closed connection returned %v", name, err)
-		}
-	}
+	storetest.Closed(t, "a store over a closed connection", other)
 	opened := openStore(t, server.Addr, "elections")
 	if opened.Close(); !opened.conn.IsClosed() {
 		t.Error("Close left the connection that Open made")

@@ -1,15 +1,13 @@
 package natskv
 
 import (
-	"errors"
-	"strings"
 	"testing"
 
-	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 func TestWrongURLs(t *testing.T) {
-	for rawURL, want := range map[string]string{
+	storetest.WrongURLs(t, Open, map[string]string{
 		"nats://h ost/b":                        "is no URL",
 		"http://host/b":                         `the scheme is "http"`,
 		"nats:///b":                             "no host",
@@ -38,13 +36,5 @@ func TestWrongURLs(t *testing.T) {
 		"nats://u:sec%ret@host/b":               "is no URL",
 		"nats://u:secret@host:port/b":           "is no URL",
 		"nats://u:secret@host/b#fragment":       "fragment",
-	} {
-		_, err := Open(t.Context(), rawURL)
-		if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: the error is %v, want ErrConfig with %q", rawURL, err, want)
-		}
-		if err != nil && strings.Contains(err.Error(), "sec") {
-			t.Errorf("%s: the error %v tells the password", rawURL, err)
-		}
-	}
+	})
 }

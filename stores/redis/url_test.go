@@ -1,17 +1,16 @@
 package redis
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 // A URL that is not understood is refused with what is wrong, and without its password.
 func TestRefusedURLs(t *testing.T) {
-	for rawURL, want := range map[string]string{
+	storetest.WrongURLs(t, Open, map[string]string{
 		"":                                                                 "redis://",
 		"http://host":                                                      "redis://",
 		"redis+socket://host":                                              "redis://",
@@ -51,13 +50,7 @@ func TestRefusedURLs(t *testing.T) {
 		"rediss://:hunter2@host?cert_file=/nowhere":                        "belong together",
 		"rediss://:hunter2@host?cert_file=/nowhere&key_file=/nowhere":      "/nowhere",
 		"redis+sentinel://:hunter2@host/m?sentinel_password_file=/nowhere": "/nowhere",
-	} {
-		_, err := Open(context.Background(), rawURL)
-		must(t, isFor(err, tenure.ErrConfig))
-		if text := err.Error(); !strings.Contains(text, want) || strings.Contains(text, "hunter2") {
-			t.Errorf("%s is refused with %q, want something about %q", rawURL, text, want)
-		}
-	}
+	})
 }
 
 func TestURLForms(t *testing.T) {

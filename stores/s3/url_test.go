@@ -1,12 +1,10 @@
 package s3
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 
-	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/internal/storetest"
 )
 
 func TestURL(t *testing.T) {
@@ -27,7 +25,7 @@ func TestURL(t *testing.T) {
 }
 
 func TestWrongURL(t *testing.T) {
-	for rawURL, want := range map[string]string{
+	storetest.WrongURLs(t, Open, map[string]string{
 		"http://b":                            "want s3://",
 		"s3://":                               "want s3://",
 		"s3:///p":                             "want s3://",
@@ -42,10 +40,5 @@ func TestWrongURL(t *testing.T) {
 		"s3://b?endpoint=http://k:secret@h":   "endpoint",
 		"s3://b?region=a;b":                   "parameters",
 		"s3://b//" + strings.Repeat("p", 200): "prefix",
-	} {
-		_, err := Open(context.Background(), rawURL)
-		if !errors.Is(err, tenure.ErrConfig) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v, want %q", rawURL, err, want)
-		}
-	}
+	})
 }
