@@ -311,6 +311,7 @@ func TestClosedStoreAndClient(t *testing.T) {
 	if client.Ctx().Err() != nil {
 		t.Error("Close closed the caller's client")
 	}
+	storetest.Closed(t, "a closed store", s)
 	other, err := New(client)
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +320,6 @@ func TestClosedStoreAndClient(t *testing.T) {
 	if err := client.Close(); err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	storetest.Closed(t, "a closed store", s)
 	storetest.Closed(t, "a store over a closed client", other)
 	opened := openStore(t, server.Addr, "")
 	if opened.Close(); opened.client.Ctx().Err() == nil {
