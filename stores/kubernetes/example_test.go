@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/stores/kubernetes"
@@ -50,4 +53,38 @@ func ExampleOpen() {
 	fmt.Println(errors.Is(err, tenure.ErrConfig))
 	// Output:
 	// true
+}
+
+// A leader writes a ConfigMap such that it cannot once it was deposed, whatever it believes.
+func ExampleFence() {
+	config, err := rest.InClusterConfig()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	client, err := corev1.NewForConfig(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var candidate *tenure.Candidate // of tenure.New
+	err = candidate.Run(context.Background(), func(ctx context.Context, term tenure.Term) error {
+		return send(ctx, client.ConfigMaps("billing"), term)
+	})
+	fmt.Println(err)
+}
+
+func send(ctx context.Context, reports corev1.ConfigMapInterface, term tenure.Term) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		report, err := reports.Get(ctx, "report", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if err := kubernetes.Fence(report, term.Election, term.Token); err != nil {
+			return err // fence.ErrStale: deposed
+		}
+		report.Data = map[string]string{"state": "sent"}
+		_, err = reports.Update(ctx, report, metav1.UpdateOptions{})
+		return err
+	})
 }
