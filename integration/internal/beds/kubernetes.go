@@ -36,8 +36,8 @@ const (
 		"subjects": [{"kind": "User", "name": "` + candidateRole + `"}]}`
 )
 
-// endsWatches has an API server end watches, too, when it is told to end. By itself it waits a minute for its clients to
-// give them up.
+// endsWatches has an API server end watches, too, when it is told to end. By itself it waits a minute for its clients
+// to give them up.
 const endsWatches = "--shutdown-watch-termination-grace-period=2s"
 
 func startKubernetes(tb testserver.TB) (*Server, error) {
