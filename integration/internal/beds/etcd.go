@@ -9,22 +9,22 @@ import (
 	"strings"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
 // EtcdCluster is three members of etcd.
 func EtcdCluster() Bed {
 	return Bed{Name: "etcd", About: "three members", Start: func(tb testserver.TB) (*Server, error) {
-		s := &Server{Version: "etcd", URL: func(addrs []string) string { return "etcd://" + strings.Join(addrs, ",") }}
+		s := &Server{Version: "etcd", URL: func(addrs []string) string {
+			return "etcd://" + candidateRole + ":" + etcdPassword + "@" + strings.Join(addrs, ",")
+		}}
 		for _, e := range testserver.StartEtcdCluster(tb, 3) {
 			s.Addrs = append(s.Addrs, e.Addr)
 			s.Nodes = append(s.Nodes, Node{Name: e.Name, Process: e.Process})
 		}
 		s.ChangeLeader = func() (string, error) { return moveLeader(s.Addrs) }
-		return s, nil
+		s.Revoke = etcdRevoke(s.Addrs)
+		return s, askForUsers(s.Addrs)
 	}}
 }
 
@@ -45,7 +45,7 @@ func moveLeader(addrs []string) (string, error) {
 
 // moveFrom asks a member for another leader if it leads, and tells nothing if it does not.
 func moveFrom(ctx context.Context, addr string) (seen string, err error) {
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://" + addr}, Logger: zap.NewNop()})
+	client, err := etcdClient(etcdRoot, addr)
 	if err != nil {
 		return "", err
 	}

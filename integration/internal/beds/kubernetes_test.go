@@ -3,7 +3,6 @@
 package beds
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/tenure-go/tenure/internal/storetest"
@@ -24,26 +23,11 @@ func TestKubernetesTakesRightsAwayAndRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	held := storetest.Swap(t, store, "a", "", storetest.Held(1, "leader"))
-	reads := func() bool {
-		now, err := store.Load(t.Context(), "a")
-		return err == nil && now.Version == held.Version
-	}
-
-	restore, err := s.Revoke()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Load(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "forbidden") {
-		t.Errorf("without rights a candidate is told %v", err)
-	}
-	if err := restore(); err != nil {
-		t.Fatal(err)
-	}
-	storetest.Eventually(t, "the rights are back", reads)
+	written, reads := reading(t, store)
+	rightsAreTakenAway(t, s, store, "forbidden", reads)
 
 	watch := storetest.Watch(t, store, "a")
-	storetest.Await(t, watch, "the record", storetest.At(held.Version))
+	storetest.Await(t, watch, "the record", storetest.At(written))
 	for _, n := range s.Nodes {
 		n.Restart() // whoever watches
 	}
