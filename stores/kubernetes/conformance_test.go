@@ -11,7 +11,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	namespace := newNamespace(t, k)
 	open := func(t *testing.T) tenure.Store { return openStore(t, k, k.Addr, namespace, testserver.KubernetesToken) }
 	leases := clientFor(t, k.Addr).Leases(namespace)

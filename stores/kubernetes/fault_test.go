@@ -22,14 +22,14 @@ func at(t *testing.T, k *testserver.Kubernetes, addr string) scenario.Open {
 }
 
 func TestLeaderIsCutOff(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	for name, cutOff := range scenario.CutOffs() {
 		t.Run(name, func(t *testing.T) { scenario.LeaderIsCutOff(t, k.Addr, in(t, k), cutOff) })
 	}
 }
 
 func TestConnectionsAreCutNowAndThen(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	proxy := tcpproxy.Start(t, k.Addr)
 	scenario.TermOutlives(t, at(t, k, proxy.Addr()), scenario.Times(5, proxy.Cut)...)
 }
@@ -51,6 +51,6 @@ func TestServerRestarted(t *testing.T) {
 }
 
 func TestHandOver(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	scenario.HandOver(t, at(t, k, k.Addr))
 }

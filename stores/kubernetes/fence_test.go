@@ -16,7 +16,7 @@ import (
 // A leader looks at an object, is deposed, and writes: not over its successor, who has changed nothing but the mark.
 // The objects are Leases, of which nobody elects by these.
 func TestFence(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	objects := clientFor(t, k.Addr).Leases(newNamespace(t, k))
 	fresh := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
 		Name: "report", Annotations: map[string]string{"owner": "reports"},

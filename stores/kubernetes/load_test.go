@@ -12,7 +12,7 @@ import (
 
 // Candidates that stand by send nothing while the watch delivers, and a leader one request for each renewal.
 func TestFollowersAreSilent(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	f := fleet.New(t)
 	defer f.Check()
 	namespace := newNamespace(t, k)
@@ -48,7 +48,7 @@ func TestFollowersAreSilent(t *testing.T) {
 // at most one that it rejects.
 func TestHerd(t *testing.T) {
 	const candidates = 50
-	k := server(t)
+	k := shared.Server(t)
 	f := fleet.New(t)
 	defer f.Check()
 	s, w := wired(t, k, newNamespace(t, k))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -14,56 +13,15 @@ import (
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-// shared is a server for all tests that do it no harm: one takes ten seconds to start.
-var shared struct {
-	once   sync.Once
-	server *testserver.Kubernetes
-	tb     *lasting
+// shared is the server of all tests that do it no harm. Each has a namespace of its own.
+var shared = testserver.Shared[testserver.Kubernetes]{
+	Start: func(tb testserver.TB) *testserver.Kubernetes { return testserver.StartKubernetes(tb) },
 }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if shared.tb != nil {
-		shared.tb.end()
-	}
+	shared.End()
 	os.Exit(code)
-}
-
-// lasting is a [testserver.TB] that outlives the test which is the first to need the server. Tests that run at the same
-// time use it.
-type lasting struct {
-	testing.TB
-
-	mu       sync.Mutex
-	cleanups []func()
-}
-
-func (l *lasting) Cleanup(f func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.cleanups = append(l.cleanups, f)
-}
-
-func (l *lasting) Failed() bool        { return false }
-func (l *lasting) Logf(string, ...any) {}
-
-func (l *lasting) end() {
-	for i := len(l.cleanups) - 1; i >= 0; i-- {
-		l.cleanups[i]()
-	}
-}
-
-// server returns the one that tests share.
-func server(t *testing.T) *testserver.Kubernetes {
-	t.Helper()
-	shared.once.Do(func() {
-		shared.tb = &lasting{TB: t}
-		shared.server = testserver.StartKubernetes(shared.tb)
-	})
-	if shared.server == nil {
-		t.Skip("there is no kube-apiserver; the first test says how to get it")
-	}
-	return shared.server
 }
 
 var namespaces atomic.Int64
@@ -96,7 +54,7 @@ func openStore(t *testing.T, k *testserver.Kubernetes, addr, namespace, token st
 // newStore opens one in a namespace of its own on the shared server.
 func newStore(t *testing.T) *Store {
 	t.Helper()
-	k := server(t)
+	k := shared.Server(t)
 	return openStore(t, k, k.Addr, newNamespace(t, k), testserver.KubernetesToken)
 }
 

@@ -44,7 +44,7 @@ const mixedElection = "mixed"
 
 func newMixed(t *testing.T) *mixed {
 	t.Helper()
-	k := server(t)
+	k := shared.Server(t)
 	s := newStore(t)
 	return &mixed{t: t, store: s, leases: clientFor(t, k.Addr), begun: make(chan turn, 1000)}
 }

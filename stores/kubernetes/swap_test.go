@@ -70,7 +70,7 @@ func answer(status int, header http.Header, reason metav1.StatusReason) meddle {
 
 // A write that lands, and of which nobody hears, is in doubt.
 func TestReplyIsLost(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	s, w := wired(t, k, newNamespace(t, k))
 	for _, old := range []tenure.Version{"", "current"} {
 		if old != "" {
@@ -95,7 +95,7 @@ func TestReplyIsLost(t *testing.T) {
 
 // A write that is sent twice meets its own first one.
 func TestRequestIsRepeated(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	s, w := wired(t, k, newNamespace(t, k))
 	held := storetest.Swap(t, s, "a", "", storetest.Held(7, "leader"))
 	w.set(func(request *http.Request, next http.RoundTripper) (*http.Response, error) {
@@ -124,7 +124,7 @@ func TestRequestIsRepeated(t *testing.T) {
 // What the API server answers says what became of a write. Only once is it sent: what client-go would repeat, the
 // candidate decides.
 func TestAnswersToAWrite(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	s, w := wired(t, k, newNamespace(t, k))
 	held := storetest.Swap(t, s, "a", "", storetest.Held(7, "leader"))
 	later := http.Header{"Retry-After": {"3"}}
@@ -162,7 +162,7 @@ func TestAnswersToAWrite(t *testing.T) {
 
 // A server that is away has got nothing.
 func TestConnectionIsRefused(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	s, w := wired(t, k, newNamespace(t, k))
 	held := storetest.Swap(t, s, "a", "", storetest.Held(7, "leader"))
 	nobody := testserver.Addr(testserver.Port(t))
@@ -215,7 +215,7 @@ func TestMetadataOfOthersStays(t *testing.T) {
 
 // A namespace that is not there is no place to try again.
 func TestNamespaceIsMissing(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	s := openStore(t, k, k.Addr, "nowhere", testserver.KubernetesToken)
 	_, err := s.CompareAndSwap(t.Context(), "a", "", storetest.Held(7, "leader"))
 	if !errors.Is(err, tenure.ErrPermanent) || !strings.Contains(err.Error(), "make the namespace first") {

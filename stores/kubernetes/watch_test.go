@@ -41,7 +41,7 @@ func gone(byEvent bool) meddle {
 
 // A watch that cannot go on from where it was says so, and begins anew with the current state.
 func TestResourceVersionIsGone(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	for name, byEvent := range map[string]bool{"by status": false, "by event": true} {
 		t.Run(name, func(t *testing.T) {
 			s, w := wired(t, k, newNamespace(t, k))
@@ -57,7 +57,7 @@ func TestResourceVersionIsGone(t *testing.T) {
 
 // The API server ends every watch after a while. That is no interruption, and nothing is lost in between.
 func TestWatchEndsByItself(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	s, w := wired(t, k, newNamespace(t, k))
 	var lists, watches int
 	ended := make(chan struct{}, 100)
@@ -98,7 +98,7 @@ func TestWatchEndsByItself(t *testing.T) {
 // As long as one election is watched, that Lease alone is asked for; with a second one all are, and the first is told
 // nothing of it.
 func TestScopeOfTheWatch(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	s, w := wired(t, k, newNamespace(t, k))
 	selectors := make(chan url.Values, 100)
 	w.set(func(request *http.Request, next http.RoundTripper) (*http.Response, error) {
@@ -234,7 +234,7 @@ func allowed(t *testing.T, k *testserver.Kubernetes, namespace string, verbs ...
 
 // Without the right to watch candidates poll, and whoever asks is told.
 func TestRightToWatchIsMissing(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	s := allowed(t, k, newNamespace(t, k), "get", "create", "update")
 	d := storetest.Await(t, storetest.Watch(t, s, "a"), "the refusal", storetest.Failed)
 	if !strings.Contains(d.Err.Error(), "forbidden") {
@@ -257,7 +257,7 @@ func TestRightToWatchIsMissing(t *testing.T) {
 
 // What the README asks for is enough, and nothing else is allowed.
 func TestRightsOfTheREADMEAreEnough(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	namespace := newNamespace(t, k)
 	s := allowed(t, k, namespace, "get", "create", "update", "list", "watch")
 	storetest.Eventually(t, "the rights are known", func() bool {
@@ -282,7 +282,7 @@ func TestRightsOfTheREADMEAreEnough(t *testing.T) {
 
 // Who may not even read ends with what the API server says.
 func TestRightToReadIsMissing(t *testing.T) {
-	k := server(t)
+	k := shared.Server(t)
 	_, err := Open(t.Context(), "kubernetes://default?kubeconfig="+k.Kubeconfig(k.Addr, testserver.KubernetesUser+"bob"))
 	storetest.Want(t, storetest.Permanent, err)
 	if !strings.Contains(err.Error(), `User "bob" cannot get resource "leases"`) {

@@ -17,8 +17,8 @@ import (
 // pooled starts a pooler before the server of a database, and returns the URL of the database through it.
 func pooled(t *testing.T, url, mode string, settings ...string) string {
 	t.Helper()
-	pooler := testserver.StartPgBouncer(t, shared.server, mode, settings...)
-	return strings.Replace(url, shared.server.Addr, pooler.Addr, 1)
+	pooler := testserver.StartPgBouncer(t, shared.Server(t), mode, settings...)
+	return strings.Replace(url, shared.Server(t).Addr, pooler.Addr, 1)
 }
 
 func TestAdvisoryRefusesPoolersThatShareSessions(t *testing.T) {

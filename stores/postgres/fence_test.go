@@ -353,10 +353,10 @@ func TestFenceSQL(t *testing.T) {
 // TestFenceOfALeaderThatIsCutOff: real candidates, and a leader whose transaction is open when its network goes.
 func TestFenceOfALeaderThatIsCutOff(t *testing.T) {
 	url := server(t)
-	proxy, err := tcpproxy.Listen(shared.server.Addr)
+	proxy, err := tcpproxy.Listen(shared.Server(t).Addr)
 	must(t, err)
 	defer proxy.Close()
-	far := openPool(t, strings.Replace(url, shared.server.Addr, proxy.Addr(), 1))
+	far := openPool(t, strings.Replace(url, shared.Server(t).Addr, proxy.Addr(), 1))
 	near := openStore(t, url)
 	pool := openPool(t, url)
 	exec(t, pool, "CREATE TABLE ledger (token bigint NOT NULL)")

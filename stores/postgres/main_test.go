@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,54 +18,23 @@ import (
 const patience = 60 * time.Second
 
 // shared is the server of all tests that do it no harm. Each has a database of its own.
-var shared struct {
-	once   sync.Once
-	server *testserver.Postgres
-	tb     lastingTB
-}
-
-// lastingTB gives the shared server to the test that needs it first, and keeps it until all have ended.
-type lastingTB struct {
-	testing.TB
-	mu       sync.Mutex
-	cleanups []func()
-}
-
-func (l *lastingTB) Cleanup(f func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.cleanups = append(l.cleanups, f)
-}
-
-func (l *lastingTB) Failed() bool        { return false }
-func (l *lastingTB) Logf(string, ...any) {}
-func (l *lastingTB) Name() string        { return "shared" }
-func (l *lastingTB) end() {
-	for i := len(l.cleanups) - 1; i >= 0; i-- {
-		l.cleanups[i]()
-	}
+var shared = testserver.Shared[testserver.Postgres]{
+	Start: func(tb testserver.TB) *testserver.Postgres { return testserver.StartPostgres(tb) },
 }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	shared.tb.end()
+	shared.End()
 	os.Exit(code)
 }
 
 // server returns the URL of a new database on the shared server.
 func server(t testing.TB) string {
 	t.Helper()
-	shared.once.Do(func() {
-		shared.tb.TB = t
-		shared.server = testserver.StartPostgres(&shared.tb)
-	})
-	if shared.server == nil {
-		testserver.Find(t, "postgres") // says why
-		t.Fatal("the shared server did not start")
-	}
+	p := shared.Server(t)
 	name := fmt.Sprintf("test_%d", time.Now().UnixNano())
-	exec(t, openPool(t, shared.server.URL()), "CREATE DATABASE "+name)
-	return strings.Replace(shared.server.URL(), "/postgres?", "/"+name+"?", 1)
+	exec(t, openPool(t, p.URL()), "CREATE DATABASE "+name)
+	return strings.Replace(p.URL(), "/postgres?", "/"+name+"?", 1)
 }
 
 func openPool(t testing.TB, url string) *pgxpool.Pool {

@@ -15,8 +15,8 @@ import (
 func behind(t *testing.T, url, mode string, settings ...string) string {
 	t.Helper()
 	server(t)
-	pooler := testserver.StartPgBouncer(t, shared.server, mode, settings...)
-	return strings.Replace(url, shared.server.Addr, pooler.Addr, 1)
+	pooler := testserver.StartPgBouncer(t, shared.Server(t), mode, settings...)
+	return strings.Replace(url, shared.Server(t).Addr, pooler.Addr, 1)
 }
 
 // Stories 1 and 11: behind a pooler in transaction mode no session is one's own: notifications never arrive, and prepared statements are
