@@ -31,7 +31,7 @@ type Plan struct {
 	Log io.Writer
 }
 
-// FullPlan is what docs/peers.md is made with. It takes 15 to 20 minutes.
+// FullPlan is what docs/peers.md is made with. It takes a quarter of an hour.
 func FullPlan() Plan {
 	return Plan{
 		HandOvers: 60, HandOverFor: time.Minute, Crowds: []int{10, 50, 200, 500}, CrowdRounds: 20,

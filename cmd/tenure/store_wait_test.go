@@ -47,7 +47,7 @@ func TestLeadersTellThatTheStoreIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	store := "memcached://" + silent.Addr().String() + "/secret?timeout=2s"
+	store := "memcached://" + silent.Addr().String() + "/secret?timeout=5s" // far longer than is silent
 	for _, args := range [][]string{{"run", "--election", "a", "--", "true"}, {"serve", "--election", "a"}} {
 		o := call(t, append([]string{"--store", store}, args...)...)
 		const want = `level=WARN msg="the store does not answer yet; waiting for it" store=memcached:`

@@ -19,8 +19,8 @@ type Resource struct {
 }
 
 // Deposed has a leader that is deaf to its context write to the resource after its successor did. hang makes the
-// leader's store hang; the resource has to be reached all the same. It returns the tokens of both and what became of
-// the late write, of which it checks that nothing is left.
+// leader's store hang; the resource has to be reached all the same. It returns the tokens of both, which it checks to
+// rise, and what became of the late write, of which it checks that nothing is left.
 func Deposed(tb TB, leader, successor tenure.Store, hang func(), r Resource) (first, second uint64, late error) {
 	tb.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -31,8 +31,17 @@ func Deposed(tb TB, leader, successor tenure.Store, hang func(), r Resource) (fi
 		if err != nil {
 			tb.Fatalf("fleet: %v", err)
 		}
-		running.Go(func() { _ = c.Run(ctx, r.work(elected, over)) })
-		return <-elected
+		running.Go(func() {
+			if err := c.Run(ctx, r.work(elected, over)); ctx.Err() == nil {
+				tb.Errorf("%s: Run returned %v", id, err)
+			}
+		})
+		select {
+		case token = <-elected:
+		case <-time.After(patience):
+			tb.Fatalf("fleet: %s does not lead", id)
+		}
+		return token
 	}
 	first = lead(leader, "deposed")
 	hang()
@@ -41,8 +50,8 @@ func Deposed(tb TB, leader, successor tenure.Store, hang func(), r Resource) (fi
 		tb.Errorf("the successor's write: %v", err)
 	}
 	late = r.Write(ctx, first, "of the deposed")
-	if got := r.Read(); got != "of the successor" {
-		tb.Errorf("the resource holds what was written by the term %q", got)
+	if got := r.Read(); got != "of the successor" || second <= first {
+		tb.Errorf("token %d follows %d, and the resource holds what was written by the term %q", second, first, got)
 	}
 	stop()
 	close(over)

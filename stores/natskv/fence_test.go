@@ -89,6 +89,15 @@ func TestFenceRefusesWhatItCannotWrite(t *testing.T) {
 		t.Errorf("a version that is none: %v, want ErrConfig", err)
 	}
 
+	// Somebody else's stream, which takes the messages that are for a bucket.
+	config := jetstream.StreamConfig{Name: "other", Subjects: []string{"$KV.taken.>"}}
+	if _, err := objects.JetStream.CreateStream(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	if err := (Objects{objects.JetStream, "taken"}).Put(t.Context(), "daily", nil, nil, ""); err == nil {
+		t.Error("a value was written to a stream that is no bucket")
+	}
+
 	objects.Bucket = "missing"
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
