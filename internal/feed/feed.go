@@ -56,11 +56,13 @@ type Feed[E Entry] struct {
 	stale   bool               // the Read that is under way reads too little
 }
 
-func newFeed[E Entry](c Config[E]) *Feed[E] {
+// newFeed has its first watch before anything is read, so that Only tells the truth from the start.
+func newFeed[E Entry](c Config[E], first *watch) *Feed[E] {
 	f := &Feed[E]{
 		config: c, wake: make(chan struct{}, 1), watches: make(map[string][]*watch), due: make(map[*watch]bool),
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
+	f.add(first)
 	return f
 }
 

@@ -144,6 +144,29 @@ func TestReadingEndsWithTheLastWatch(t *testing.T) {
 	})
 }
 
+// A reading that begins with the first watch knows of it, so it reads what that one wants and no more.
+func TestFirstReadingKnowsTheFirstWatch(t *testing.T) {
+	const attempts = 5000 // which of two goroutines is first is up to the scheduler
+	keys := make(chan string, 1)
+	f := New(Config[number]{
+		Read: func(ctx context.Context, to *Feed[number]) error {
+			key, _ := to.Only()
+			keys <- key
+			<-ctx.Done()
+			return ctx.Err()
+		},
+		Explain: func(_ string, err error) error { return err }, Closed: errClosed,
+	})
+	defer f.Close()
+	for n := range attempts {
+		_, stop := mustWatch(t, f, "a")
+		if key := <-keys; key != "key of a" {
+			t.Fatalf("reading %d is of %q", n, key)
+		}
+		stop()
+	}
+}
+
 // A server that refuses at once, for however long, is asked again once a second.
 func TestReadingsThatFailArePaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

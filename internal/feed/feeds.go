@@ -29,11 +29,12 @@ func (f *Feeds[E]) Watch(election, key string, deliver func(tenure.Snapshot, err
 		return nil, f.config.Explain(election, f.config.Closed)
 	}
 	if f.feed == nil {
-		f.feed = newFeed(f.config)
+		f.feed = newFeed(f.config, w)
 		f.ended.Go(f.feed.listen)
 		f.ended.Go(f.feed.serve)
+	} else {
+		f.feed.add(w)
 	}
-	f.feed.add(w)
 	return func() { f.remove(w) }, nil
 }
 

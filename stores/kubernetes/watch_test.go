@@ -111,7 +111,7 @@ func TestScopeOfTheWatch(t *testing.T) {
 	first := storetest.Watch(t, s, "a")
 	storetest.Await(t, first, "the absence", storetest.At(""))
 	if got := (<-selectors).Get("fieldSelector"); got != "metadata.name=a" {
-		t.Errorf("the first watch is of %q", got)
+		t.Fatalf("the first watch is of %q", got)
 	}
 	second := storetest.Watch(t, s, "b")
 	if d := storetest.Await(t, second, "a state", func(storetest.Delivery) bool { return true }); d.Snapshot.Record.Token != 9 {

@@ -130,4 +130,13 @@ var Bugs = []Bug{
 			"\t\tselect {\n\t\tcase <-time.After(min(pause, lastPause)):",
 		Package: "internal/feed", Test: "TestReadingsThatFailArePaced",
 	},
+	{
+		Text: "The watch of a process that stands by in one election now and then began as one of all Leases of the " +
+			"namespace, and stayed that for minutes: what was read was chosen by a goroutine that could run before the " +
+			"election was noted",
+		FoundBy: "a test of what a watch asks for, once in dozens of runs",
+		Module:  ".", File: "internal/feed/feed.go",
+		Old: "f.add(first)\n", New: "time.AfterFunc(time.Millisecond, func() { f.add(first) })\n",
+		Package: "internal/feed", Test: "TestFirstReadingKnowsTheFirstWatch",
+	},
 }
