@@ -59,11 +59,10 @@ func (s *Store) publishFailed(err error) error {
 // refused tells what the stream's leader means by not storing a message.
 func refused(err *jetstream.APIError) error {
 	switch err.ErrorCode {
-	case jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
-		// The second: another write to the key is just being replicated.
+	case jetstream.JSErrCodeStreamWrongLastSequence:
 		return fmt.Errorf("%w: %w", tenure.ErrConflict, err)
 	case codeAccountResources, codeNotAvailable, codeNotLeader, codeNoResources, codeNoMemory, codeNoStorage,
-		codeTooManyRequests:
+		codeTooManyRequests, jetstream.JSErrCodeStreamWrongLastSequenceConstant:
 		return tenure.NotApplied(err, 0)
 	case codeStoreFailed:
 		// A full bucket refuses; anything else is a failure of the disk, after which the message may be there or not.

@@ -68,8 +68,7 @@ func (o Objects) Put(
 		return err
 	}
 	message := &nats.Msg{Subject: publishPrefix(o.JetStream, o.Bucket) + name, Header: header, Data: content}
-	_, err = o.JetStream.PublishMsg(ctx, message, jetstream.WithRetryAttempts(0),
-		jetstream.WithExpectStream(streamOf(o.Bucket)), jetstream.WithExpectLastSequencePerSubject(expected))
+	_, err = send(ctx, o.JetStream, message, streamOf(o.Bucket), expected)
 	var refusal *jetstream.APIError
 	switch {
 	case err == nil:

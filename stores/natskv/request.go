@@ -85,8 +85,7 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, patience)
 }
 
-// publish stores a message if the last one of its key has the expected sequence, zero if there is none. It sends once:
-// a message that the client library repeated could meet itself, and look like a conflict.
+// publish stores a message if the last one of its key has the expected sequence, zero if there is none.
 func (s *Store) publish(ctx context.Context, key string, header nats.Header, data []byte, expected uint64) (
 	sequence uint64, err error,
 ) {
@@ -102,10 +101,8 @@ func (s *Store) publish(ctx context.Context, key string, header nats.Header, dat
 	if err := ctx.Err(); err != nil {
 		return 0, certainty.Mark(err)
 	}
-	ack, err := s.js.PublishMsg(ctx, message, jetstream.WithRetryAttempts(0),
-		jetstream.WithExpectStream(s.stream()), jetstream.WithExpectLastSequencePerSubject(expected))
-	if err != nil {
+	if sequence, err = send(ctx, s.js, message, s.stream(), expected); err != nil {
 		return 0, s.publishFailed(err)
 	}
-	return ack.Sequence, nil
+	return sequence, nil
 }
