@@ -1,7 +1,9 @@
 package scenario
 
 import (
+	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +63,44 @@ func outage(store tenuretest.Faulty) Outage {
 	return Outage{func() { heal = store.Inject(tenuretest.Freeze()) }, func() { heal() }}
 }
 
+// counted is a store of a herd. It tries each write that is rejected so many times more.
+type counted struct {
+	tenuretest.Faulty
+	again                 int
+	sent, tried, accepted atomic.Int64
+}
+
+func (c *counted) CompareAndSwap(
+	ctx context.Context, election string, old tenure.Version, record tenure.Record,
+) (snapshot tenure.Snapshot, err error) {
+	for range 1 + c.again {
+		c.sent.Add(1)
+		c.tried.Add(1)
+		if snapshot, err = c.Faulty.CompareAndSwap(ctx, election, old, record); err == nil {
+			c.accepted.Add(1)
+			break
+		}
+	}
+	return snapshot, err
+}
+
+func (c *counted) Watch(
+	ctx context.Context, election string, deliver func(tenure.Snapshot, error),
+) (stop func(), err error) {
+	return c.Faulty.(tenure.Watcher).Watch(ctx, election, deliver)
+}
+
+// herd is a scenario over such a store. What it counts as accepted besides its writes is in extra.
+func herd(again int, sends, extra int64) func(t TB, s tenuretest.Faulty) {
+	return func(t TB, s tenuretest.Faulty) {
+		c := &counted{Faulty: s, again: again}
+		Herd{
+			Candidates: 20, Stores: []tenure.Store{c}, Sends: sends, Sent: c.sent.Load, Tried: c.tried.Load,
+			Accepted: func() int64 { return c.accepted.Load() * (1 + extra) },
+		}.Check(t)
+	}
+}
+
 // What each scenario finds in a store with which nothing is wrong, and in one with a fault that it is there to find.
 func TestWhatIsFound(t *testing.T) {
 	nothing := func() {}
@@ -79,6 +119,10 @@ func TestWhatIsFound(t *testing.T) {
 		"an outage that stays": {func(t TB, s tenuretest.Faulty) { Outages(t, same(s), Outage{outage(s).Begin, nothing}) }, true},
 		"no member is lost":    {func(t TB, s tenuretest.Faulty) { MemberIsLost(t, same(s), s, Outage{nothing, nothing}) }, false},
 		"all members are lost": {func(t TB, s tenuretest.Faulty) { MemberIsLost(t, same(s), s, outage(s)) }, true},
+		"a herd":               {herd(0, 1, 0), false},
+		"a herd that insists":  {herd(1, 1, 0), true},
+		"a herd that may":      {herd(1, 2, 0), false},
+		"one write too many":   {herd(0, 1, 1), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

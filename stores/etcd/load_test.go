@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
+	"github.com/tenure-go/tenure/internal/scenario"
 	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
@@ -50,53 +51,25 @@ func TestHerd(t *testing.T) {
 }
 
 func herd(t *testing.T, members ...*testserver.Etcd) {
-	const candidates, connections, changes = 300, 20, 3
-	f := fleet.New(t)
-	defer f.Check()
-	var stores []*Store
-	for range connections {
+	var stores []tenure.Store
+	for range 20 {
 		stores = append(stores, openStore(t, all(members), "?ping=10m"))
 	}
-	for i := range candidates {
-		// Nothing is renewed within the test, so that all writes are those of changes.
-		f.Stand(stores[i%connections], fmt.Sprint("node-", i), tenure.WithTTL(time.Hour))
-	}
-	leader := f.Next()
-	f.Known(leader)
-	settle := func() (revision, written int64) {
-		var last int64 = -1
-		storetest.Eventually(t, "no more is tried", func() bool {
-			before := last
-			last = 0
+	observer := openStore(t, all(members), "")
+	scenario.Herd{
+		Candidates: 300, Stores: stores, Tried: members[0].Proposed,
+		Sent: func() (sent int64) {
 			for _, m := range members {
-				last += m.Received()
+				sent += m.Received()
 			}
-			if before != last {
-				time.Sleep(200 * time.Millisecond) // nobody tells when a herd has calmed down
+			return sent
+		},
+		Accepted: func() int64 {
+			_, revision, err := observer.all(t.Context(), observer.names.prefix)
+			if err != nil {
+				t.Fatal(err)
 			}
-			return before == last
-		})
-		_, revision, err := stores[0].all(t.Context(), stores[0].names.prefix)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return revision, members[0].Proposed()
-	}
-	revision, tried := settle()
-	for n := range changes {
-		f.Stop(leader)
-		leader = f.Next()
-		f.Known(leader)
-		revisionNow, triedNow := settle()
-		accepted, all := revisionNow-revision, triedNow-tried
-		if accepted != 2 {
-			t.Errorf("change %d: %d writes were accepted, want the release and one bid", n, accepted)
-		}
-		if rejected := all - accepted; rejected < 0 || rejected > candidates-2-int64(n) {
-			t.Errorf("change %d: %d writes were rejected, more than one for each of the others", n, rejected)
-		} else {
-			t.Logf("change %d: 2 writes were accepted, %d rejected", n, rejected)
-		}
-		revision, tried = revisionNow, triedNow
-	}
+			return revision
+		},
+	}.Check(t)
 }

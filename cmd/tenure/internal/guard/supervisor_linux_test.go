@@ -65,7 +65,9 @@ func say(e event) { must(json.NewEncoder(os.Stdout).Encode(e)) }
 func supervise(config string) {
 	var p plan
 	must(json.Unmarshal([]byte(config), &p))
-	go sayInterrupts()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, syscall.SIGINT) // before the start: what is ignored is inherited
+	go sayInterrupts(interrupts)
 	g, err := guard.Start(context.Background(), p.options())
 	if err != nil {
 		say(event{Event: "failed", Err: err.Error()})
@@ -80,9 +82,7 @@ func supervise(config string) {
 	})
 }
 
-func sayInterrupts() {
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, syscall.SIGINT)
+func sayInterrupts(interrupts <-chan os.Signal) {
 	for range interrupts {
 		say(event{Event: "interrupted"})
 	}
