@@ -3,6 +3,8 @@ package tenure_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -266,4 +268,29 @@ func TestRunIfLeader(t *testing.T) {
 		expectLeader(t, b, a)
 		stop(t, a, b)
 	})
+}
+
+// Candidates in one bubble start and stop at the same instants. The race detector has to survive that: with a timer
+// that is set to go off at once it crashes now and then.
+func TestManyCandidatesInABubble(t *testing.T) {
+	for range 60 {
+		bubble(t, func(t *testing.T, store *memory.Store) {
+			var all sync.WaitGroup
+			for n := range 4 {
+				all.Go(func() {
+					for range 50 {
+						c, err := tenure.New(store, fmt.Sprint(name, n))
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						if err := errors.Join(c.Start(t.Context()), c.Stop(t.Context())); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
 }
