@@ -55,7 +55,7 @@ func TestFollowersAreSilent(t *testing.T) {
 }
 
 // A herd: when the leader of 500 candidates resigns, the server gets one release, one bid that it accepts, and of each
-// of the others at most one that it rejects.
+// of the others at most one that it rejects. On several servers that one may be sent again.
 func TestHerd(t *testing.T) {
 	t.Run("one server", func(t *testing.T) { herd(t, testserver.StartNATS(t), "", 1) })
 	t.Run("three servers", func(t *testing.T) {

@@ -13,7 +13,9 @@ import (
 
 // CompareAndSwap implements [tenure.Store]: one message, which the server stores only if the record's last message is
 // the expected one. To create a record takes two requests more: for the marker of one that was deleted, and for the
-// floor. The outcome is unknown if the answer does not come in time or the connection is lost meanwhile.
+// floor. A message that meets another one on its way into the copies is sent again, and counts as not applied if that
+// lasts a quarter of a second. The outcome is unknown if the answer does not come in time or the connection is lost
+// meanwhile.
 func (s *Store) CompareAndSwap(
 	ctx context.Context, election string, old tenure.Version, record tenure.Record,
 ) (tenure.Snapshot, error) {
