@@ -17,6 +17,9 @@ type serviceManager struct {
 	patience time.Duration
 }
 
+// lastWords bounds how long the end of this process waits for a manager that does not listen.
+const lastWords = time.Second
+
 // attendManager tells the service manager, if there is one, that this process serves; then again and again that it
 // lives, and when ctx ends, that it is stopping. The function that it returns ends that.
 func (a *app) attendManager(ctx context.Context) (done func()) {
@@ -32,6 +35,7 @@ func (a *app) attendManager(ctx context.Context) (done func()) {
 	attendance.Go(func() { m.attend(ctx, ended) })
 	return func() {
 		end()
+		_ = m.conn.SetWriteDeadline(time.Now().Add(lastWords)) // or a manager that has stopped reading held up the end
 		attendance.Wait()
 		_ = m.conn.Close()
 	}
@@ -86,6 +90,9 @@ func (m *serviceManager) attend(ctx, ended context.Context) {
 			m.tell("STOPPING=1")
 			stopping = nil // said once
 		case <-ended.Done():
+			if stopping != nil && ctx.Err() != nil {
+				m.tell("STOPPING=1") // it ended as soon as it was told to
+			}
 			return
 		}
 	}

@@ -111,6 +111,23 @@ func TestServeWithoutWatchdog(t *testing.T) {
 	}
 }
 
+// TestServeEndsUnderManagerThatStopsReading, although what it is told fills its socket.
+func TestServeEndsUnderManagerThatStopsReading(t *testing.T) {
+	t.Parallel()
+	a := newArena(t)
+	conn, name := manager(t)
+	n := a.startAs("NOTIFY_SOCKET="+name+" WATCHDOG_USEC=3000", "serve", "--election", "x", "--listen", "127.0.0.1:0")
+	if message := hear(t, conn); message != "READY=1" {
+		t.Errorf("got %q", message)
+	}
+	n.awaitText("msg=elected")
+	time.Sleep(500 * time.Millisecond) // for as many signs of life as a socket has never room for
+	n.signal(syscall.SIGTERM)
+	if status := n.wait(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+}
+
 // TestServeWithDeafManager serves all the same.
 func TestServeWithDeafManager(t *testing.T) {
 	t.Parallel()

@@ -184,7 +184,7 @@ func TestRefusalIsShown(t *testing.T) {
 	p.allow("status of 400")
 	p.awaitText("own", ".who", "side")
 	p.press("own", ".transfer")
-	p.do(chromedp.SendKeys(chromedp.ID("ask-name"), strings.Repeat("\u00fc", 200)), chromedp.Click(chromedp.ID("ask-confirm")))
+	p.do(chromedp.SetValue(chromedp.ID("ask-name"), strings.Repeat("\u00fc", 200)), chromedp.Click(chromedp.ID("ask-confirm")))
 	p.await("the refusal", "document.getElementById('ask-failure').checkVisibility() && document.getElementById('ask-failure').textContent.includes('255')")
 	p.save("refused")
 	p.await("another try", "document.getElementById('ask').open && !document.getElementById('ask-confirm').disabled")

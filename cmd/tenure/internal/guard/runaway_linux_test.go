@@ -5,8 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -32,64 +30,92 @@ func (r runaway) command() []string {
 	return []string{"/proc/self/exe", runawayRole, string(config)}
 }
 
+// loose is the file that tells of a runaway whose parent has gone.
+func (r runaway) loose() string { return filepath.Join(r.Dir, "loose") }
+
 // outran is the file that tells of a runaway which was not stopped.
 func (r runaway) outran() string { return filepath.Join(r.Dir, "outran") }
 
 func runAway(config string) {
 	var r runaway
 	must(json.Unmarshal([]byte(config), &r))
+	loose, err := syscall.BytePtrFromString(r.loose())
+	must(err)
 	outran, err := syscall.BytePtrFromString(r.outran())
 	must(err)
-	run(outran)
+	run(loose, outran)
 }
 
 // run does nothing but system calls: after a bare fork Go's runtime is not to be relied on.
-func run(outran *byte) {
+func run(loose, outran *byte) {
 	const generations = 50_000
+	told := false
 	for range generations {
+		parent, _, _ := syscall.RawSyscall(syscall.SYS_GETPID, 0, 0, 0)
 		child, _, _ := syscall.RawSyscall(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0)
 		if child != 0 {
 			syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
 		}
 		syscall.RawSyscall(syscall.SYS_SETSID, 0, 0, 0)
+		if now, _, _ := syscall.RawSyscall(syscall.SYS_GETPPID, 0, 0, 0); now != parent && !told {
+			told = true
+			create(loose)
+		}
 	}
-	at, path := unix.AT_FDCWD, uintptr(unsafe.Pointer(outran))
-	syscall.RawSyscall6(syscall.SYS_OPENAT, uintptr(at), path, syscall.O_CREAT|syscall.O_WRONLY, 0o600, 0, 0)
+	create(outran)
 	syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
+}
+
+func create(path *byte) {
+	at := unix.AT_FDCWD
+	fd, _, _ := syscall.RawSyscall6(
+		syscall.SYS_OPENAT, uintptr(at), uintptr(unsafe.Pointer(path)), syscall.O_CREAT|syscall.O_WRONLY, 0o600, 0, 0)
+	syscall.RawSyscall(syscall.SYS_CLOSE, fd, 0, 0)
 }
 
 // Processes that are born while others are killed do not escape.
 func TestRunaway(t *testing.T) {
 	inAndOutOfCgroups(t, func(t *testing.T, noCgroup bool) {
-		dir := workDir(t)
-		r := runaway{Dir: dir}
-		options := shell(`for i in 1 2 3 4 5; do "$0" "$@" & done; exec sleep 60`)
-		options.Command = append(options.Command, executable(t))
-		options.Command = append(options.Command, r.command()[1:]...)
-		options.NoCgroup = noCgroup
-		g, err := guard.Start(t.Context(), options)
-		if err != nil {
-			t.Fatal(err)
+		// A guard that a busy machine keeps from its work for seconds is killed as well, and what is left by the
+		// supervisor. One that does its work needs no such help.
+		const chances = 3
+		var err error
+		for range chances {
+			if err = catchRunaway(t, noCgroup); err == nil {
+				return
+			}
 		}
-		process := parentOf(g.PID())
-		eventually(t, "it is on the run", func() bool { return onTheRun(dir, process) })
-		if err := g.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		// A guard that a busy machine keeps from its work for seconds is killed as well.
-		if _, err := g.Wait(); err != nil && !errors.Is(err, guard.ErrLost) {
-			t.Error(err)
-		}
-		if _, err := os.Stat(r.outran()); err == nil {
-			t.Error("it ran until it ended by itself")
-		}
+		t.Error(err)
 	})
 }
 
-// onTheRun reports whether the runaway has lost its parent to the guard process.
-func onTheRun(dir string, guard int) bool {
-	return slices.ContainsFunc(living(dir), func(r row) bool {
-		return r.parent == guard && strings.Contains(r.arguments, "\x00"+runawayRole+"\x00") &&
-			!strings.HasPrefix(r.arguments, "/bin/sh")
-	})
+// catchRunaway kills processes on the run, and returns what the guard ended with.
+func catchRunaway(t *testing.T, noCgroup bool) error {
+	t.Helper()
+	r := runaway{Dir: workDir(t)}
+	options := shell(`for i in 1 2 3 4 5; do "$0" "$@" & done; exec sleep 60`)
+	options.Command = append(options.Command, executable(t))
+	options.Command = append(options.Command, r.command()[1:]...)
+	options.NoCgroup = noCgroup
+	g, err := guard.Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is on the run", func() bool { return exists(r.loose()) })
+	if err := g.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = g.Wait()
+	if err != nil && !errors.Is(err, guard.ErrLost) {
+		t.Error(err)
+	}
+	if exists(r.outran()) {
+		t.Error("it ran until it ended by itself")
+	}
+	return err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -167,7 +167,7 @@ func TestOverdueCommandNeverStarts(t *testing.T) {
 	if _, err := guard.Start(t.Context(), options); !errors.Is(err, guard.ErrOverdue) {
 		t.Errorf("error %v, want ErrOverdue", err)
 	}
-	if _, err := os.Stat(ran); err == nil {
+	if exists(ran) {
 		t.Error("the command ran")
 	}
 }

@@ -113,7 +113,7 @@ func (w worker) launch() {
 	must(cmd.Start())
 	go cmd.Wait()
 	for len(w.names()) > 0 {
-		if _, err := os.Stat(worker{Dir: w.Dir, Name: w.names()[0]}.file("beat")); err == nil {
+		if exists(worker{Dir: w.Dir, Name: w.names()[0]}.file("beat")) {
 			return
 		}
 		time.Sleep(time.Millisecond)

@@ -121,9 +121,7 @@ func TestClientThatGoesHasTheDrain(t *testing.T) {
 	if took := time.Since(start); took < drain || took > 20*time.Second {
 		t.Errorf("it took %v, want the drain, %v, and not much more", took, drain)
 	}
-	if !d.log.HasLine("campaign over", "parting=gone") {
-		t.Error("nothing was logged")
-	}
+	d.awaitLine("campaign over", "parting=gone")
 }
 
 // TestClientThatStandsBy leaves nothing behind when it goes.
@@ -210,9 +208,7 @@ func TestSilentClient(t *testing.T) {
 	if earliest := last.Until.Add(drain); elected.At.Before(earliest) {
 		t.Errorf("the next was elected at %v, but the silent one could believe until %v and then drain", elected.At, last.Until)
 	}
-	if !d.log.HasLine("campaign over", "parting=silent") {
-		t.Error("nothing was logged")
-	}
+	d.awaitLine("campaign over", "parting=silent")
 }
 
 func TestConfirmation(t *testing.T) {

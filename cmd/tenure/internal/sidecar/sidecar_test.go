@@ -190,6 +190,16 @@ func (d *desk) await(name, what string, fits func(view) bool) view {
 	}
 }
 
+// awaitLine waits for a line of the log that has all the texts: what the store shows may be seen before it is logged.
+func (d *desk) awaitLine(texts ...string) {
+	d.t.Helper()
+	for end := time.Now().Add(patience); !d.log.HasLine(texts...); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			d.t.Fatalf("no line of the log has all of %q:\n%s", texts, d.log)
+		}
+	}
+}
+
 func (d *desk) record(name string) tenure.Record {
 	d.t.Helper()
 	now, err := d.store.Load(d.t.Context(), name)
