@@ -48,7 +48,7 @@ func runAway(config string) {
 
 // run does nothing but system calls: after a bare fork Go's runtime is not to be relied on.
 func run(loose, outran *byte) {
-	const generations = 50_000
+	const generations = 8_000 // so that what a stuck guard leaves unburied does not fill the system's process table
 	told := false
 	for range generations {
 		parent, _, _ := syscall.RawSyscall(syscall.SYS_GETPID, 0, 0, 0)
@@ -76,8 +76,8 @@ func create(path *byte) {
 // Processes that are born while others are killed do not escape.
 func TestRunaway(t *testing.T) {
 	inAndOutOfCgroups(t, func(t *testing.T, noCgroup bool) {
-		// A guard that a busy machine keeps from its work for seconds is killed as well, and what is left by the
-		// supervisor. One that does its work needs no such help.
+		// On a busy machine they may end by themselves before they are struck, and a guard that is kept from its
+		// work for seconds is killed as well, with all that it leaves.
 		const chances = 3
 		var err error
 		for range chances {
@@ -89,11 +89,11 @@ func TestRunaway(t *testing.T) {
 	})
 }
 
-// catchRunaway kills processes on the run, and returns what the guard ended with.
+// catchRunaway has a guard kill processes on the run. The error is nil if it did so, and without help.
 func catchRunaway(t *testing.T, noCgroup bool) error {
 	t.Helper()
 	r := runaway{Dir: workDir(t)}
-	options := shell(`for i in 1 2 3 4 5; do "$0" "$@" & done; exec sleep 60`)
+	options := shell(`for i in 1 2 3; do "$0" "$@" & done; exec sleep 60`)
 	options.Command = append(options.Command, executable(t))
 	options.Command = append(options.Command, r.command()[1:]...)
 	options.NoCgroup = noCgroup
@@ -107,10 +107,10 @@ func catchRunaway(t *testing.T, noCgroup bool) error {
 	}
 	_, err = g.Wait()
 	if err != nil && !errors.Is(err, guard.ErrLost) {
-		t.Error(err)
+		t.Fatal(err)
 	}
 	if exists(r.outran()) {
-		t.Error("it ran until it ended by itself")
+		err = errors.Join(err, errors.New("it ran until it ended by itself"))
 	}
 	return err
 }
