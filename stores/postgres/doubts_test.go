@@ -34,7 +34,13 @@ func within(t *testing.T, d time.Duration) context.Context {
 // abandon has a store make a write whose wait for the standby is given up, and returns once everybody sees it.
 func abandon(t *testing.T, s tenure.Store, admin querier, old tenure.Version, record tenure.Record) {
 	t.Helper()
-	_, err := s.CompareAndSwap(within(t, 300*time.Millisecond), "billing", old, record)
+	var err error
+	for timeout := 300 * time.Millisecond; timeout < patience; timeout *= 2 { // in which it has to reach the server
+		_, err = s.CompareAndSwap(within(t, timeout), "billing", old, record)
+		if !certainty.NotWritten(err) {
+			break
+		}
+	}
 	if err == nil || certainty.NotWritten(err) {
 		t.Fatalf("the write that no standby had ended with %v, want that nobody knows", err)
 	}

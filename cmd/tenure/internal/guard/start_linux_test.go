@@ -265,17 +265,10 @@ func TestEndWhileTheGuardIsStuck(t *testing.T) {
 
 // Processes whose supervisor and guard were killed together are dead before the next command starts.
 func TestAbandonedCgroup(t *testing.T) {
-	first := startSupervisor(t, plan{Worker: family()})
-	if !inOwnCgroup(t, first.leader) {
-		t.Skip("the tests may not make cgroups here")
+	first := abandon(t)
+	for chances := 4; len(first.working()) != 3 && chances > 0; chances-- {
+		first = abandon(t) // a guard of another package's tests has begun meanwhile, and has not spared them either
 	}
-	freeze(t, first.guard)
-	kill(t, first.cmd.Process.Pid, syscall.SIGKILL)
-	kill(t, first.guard, syscall.SIGKILL)
-	_ = first.cmd.Wait()
-	eventually(t, "the kernel has killed the command alone", func() bool {
-		return !slices.ContainsFunc(first.working(), func(r row) bool { return r.pid == first.leader })
-	})
 	if len(first.working()) != 3 {
 		t.Fatalf("alive: %v, want the child, the session and the daemon", first.working())
 	}
@@ -285,6 +278,23 @@ func TestAbandonedCgroup(t *testing.T) {
 	}
 	second.do(request{Do: "kill"})
 	second.checkEnded(guard.CauseAsked, syscall.SIGKILL)
+}
+
+// abandon kills a supervisor and its guard, together with which the kernel kills the command alone.
+func abandon(t *testing.T) *supervisor {
+	t.Helper()
+	s := startSupervisor(t, plan{Worker: family()})
+	if !inOwnCgroup(t, s.leader) {
+		t.Skip("the tests may not make cgroups here")
+	}
+	freeze(t, s.guard)
+	kill(t, s.cmd.Process.Pid, syscall.SIGKILL)
+	kill(t, s.guard, syscall.SIGKILL)
+	_ = s.cmd.Wait()
+	eventually(t, "the kernel has killed the command", func() bool {
+		return !slices.ContainsFunc(s.working(), func(r row) bool { return r.pid == s.leader })
+	})
+	return s
 }
 
 func TestGuardsSpareEachOther(t *testing.T) {
