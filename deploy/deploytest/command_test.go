@@ -72,9 +72,10 @@ func command(t *testing.T) string {
 // tenure runs the command to its end. Its exit code is -1 if it could not be run.
 func tenure(t *testing.T, env []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	path := command(t) // which takes what a build takes, and not of the time of what is run
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, command(t), args...)
+	cmd := exec.CommandContext(ctx, path, args...)
 	var out, errs bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), &out, &errs
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
