@@ -45,8 +45,8 @@ func TestCampaignLeads(t *testing.T) {
 	if r.Leader != "a" || r.Address != "10.0.0.7:80" || r.Metadata["zone"] != "b" {
 		t.Errorf("got the record %+v", r)
 	}
-	v := d.show("open")
-	if v.Leader != "a" || v.Leading || v.Milliseconds != 0 || len(v.Candidates) != 1 || v.Candidates[0].State != "leader" {
+	v := d.await("open", "led", func(v view) bool { return v.Leader == "a" })
+	if v.Leading || v.Milliseconds != 0 || len(v.Candidates) != 1 || v.Candidates[0].State != "leader" {
 		t.Errorf("got %+v", v)
 	}
 }
@@ -57,6 +57,7 @@ func TestCampaignsAreCandidatesOfTheirOwn(t *testing.T) {
 	d := newDesk(t, nil)
 	a := d.campaign(`{"id": "a"}`)
 	a.await("elected")
+	d.await("open", "led", func(v view) bool { return v.Leader == "a" })
 	b := d.campaign(`{"id": "a"}`)
 	if b.first.Leader != "a" || b.first.Campaign == a.first.Campaign {
 		t.Errorf("got %+v after %+v", b.first, a.first)

@@ -101,7 +101,9 @@ func TestOverviewHasThePast(t *testing.T) {
 	d := newDesk(t, long)
 	d.await("open", "seen", func(v view) bool { return v.State == "missing" })
 	d.must("/v1/elections/open/pause", `{"reason": "moving house", "by": "ann"}`)
+	d.await("open", "paused", func(v view) bool { return v.State == "paused" }) // an observer may miss what is short
 	d.must("/v1/elections/open/resume", `{"by": "bob"}`)
+	d.await("open", "resumed", func(v view) bool { return v.State == "vacant" })
 	if status, _ := d.post("/v1/elections/open/resign", `{"by": "eve"}`); status != http.StatusConflict {
 		t.Fatalf("got %d", status)
 	}
