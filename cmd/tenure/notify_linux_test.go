@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"net"
 	"os"
@@ -111,20 +112,66 @@ func TestServeWithoutWatchdog(t *testing.T) {
 	}
 }
 
-// TestServeEndsUnderManagerThatStopsReading, although what it is told fills its socket.
+// TestServeEndsUnderManagerThatStopsReading, whose socket is full.
 func TestServeEndsUnderManagerThatStopsReading(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)
 	conn, name := manager(t)
-	n := a.startAs("NOTIFY_SOCKET="+name+" WATCHDOG_USEC=3000", "serve", "--election", "x", "--listen", "127.0.0.1:0")
+	n := a.startAs("NOTIFY_SOCKET="+name, "serve", "--election", "x", "--listen", "127.0.0.1:0")
 	if message := hear(t, conn); message != "READY=1" {
 		t.Errorf("got %q", message)
 	}
-	n.awaitText("msg=elected")
-	time.Sleep(500 * time.Millisecond) // for as many signs of life as a socket has never room for
+	fill(t, name)
 	n.signal(syscall.SIGTERM)
 	if status := n.wait(); status != 0 {
 		t.Errorf("status %d", status)
+	}
+}
+
+// fill sends messages until the socket has no room for another.
+func fill(t *testing.T, name string) {
+	t.Helper()
+	raw, err := speak(t, name).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var full error
+	err = raw.Write(func(fd uintptr) bool {
+		for full == nil {
+			_, full = syscall.Write(int(fd), []byte("X=1"))
+		}
+		return true
+	})
+	if err != nil || !errors.Is(full, syscall.EAGAIN) {
+		t.Fatalf("%v, %v", err, full)
+	}
+}
+
+// speak connects to the socket of a manager.
+func speak(t *testing.T, name string) *net.UnixConn {
+	t.Helper()
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// TestManagerHearsOfAnEndAtOnce: also of one that is over when there is time to tell of it.
+func TestManagerHearsOfAnEndAtOnce(t *testing.T) {
+	t.Parallel()
+	over, end := context.WithCancel(t.Context())
+	end()
+	for range 20 { // what is looked at first is a matter of luck
+		conn, name := manager(t)
+		m := &serviceManager{conn: speak(t, name)}
+		m.attend(over, over)
+		for _, want := range []string{"READY=1", "STOPPING=1"} {
+			if message := hear(t, conn); message != want {
+				t.Fatalf("got %q, want %q", message, want)
+			}
+		}
 	}
 }
 

@@ -39,19 +39,29 @@ func abandon(t *testing.T, s tenure.Store, admin querier, old tenure.Version, re
 	}
 	var err error
 	for timeout := 300 * time.Millisecond; timeout < patience; timeout *= 2 { // in which it has to get to the wait
-		if _, err = s.CompareAndSwap(within(t, timeout), "billing", old, record); err == nil {
+		_, err = s.CompareAndSwap(within(t, timeout), "billing", old, record)
+		switch {
+		case err == nil:
 			t.Fatal("the write that no standby had was acknowledged")
-		}
-		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		case certainty.NotWritten(err):
 			if seen() {
-				return
+				t.Fatalf("the write that is seen ended with %v, want that nobody knows", err)
 			}
-			if certainty.NotWritten(err) {
-				break
-			}
+		case soon(seen): // unless it was cancelled before
+			return
 		}
 	}
 	t.Fatalf("the write that no standby had is not seen; it ended with %v", err)
+}
+
+// soon waits for a while until something holds, and tells whether it does.
+func soon(holds func() bool) bool {
+	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
 }
 
 // A store does not take for made what it has written if no standby has it: a promotion would take it back.

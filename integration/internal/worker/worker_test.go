@@ -87,7 +87,7 @@ func TestACommandThatIsStartedAgainClaimsItsTerm(t *testing.T) {
 		}
 	}
 	terms := result.Run.Terms
-	if len(terms) != 2 || len(terms[1].Spans) == 0 || terms[1].Before != terms[0] {
+	if len(terms) != 2 || len(terms[1].Spans) != 1 || terms[1].Before != terms[0] {
 		t.Errorf("the lives had the terms %+v", terms)
 	}
 }
