@@ -32,7 +32,9 @@ type consumer struct {
 
 	heard    time.Time
 	sequence uint64 // of the last message, as the server counts them for this consumer
-	pending  uint64 // how many messages were there at the start and are still to come
+	last     uint64 // its sequence in the bucket
+	due      uint64 // the sequence that the bucket's leader had come to at the start
+	pending  uint64 // how many messages the server that sends had at the start and are still to come
 }
 
 // consume begins to read. With headersOnly the messages come without data. Whoever begins closes.
@@ -47,7 +49,7 @@ func (s *Store) consume(ctx context.Context, headersOnly bool) (*consumer, error
 	c := &consumer{
 		store: s, messages: make(chan *nats.Msg, backlog+2*info.State.Msgs), heard: time.Now(),
 		status:    s.conn.StatusChanged(nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED),
-		heartbeat: time.NewTicker(s.config.heartbeat / 2),
+		heartbeat: time.NewTicker(s.config.heartbeat / 2), due: info.State.LastSeq,
 	}
 	if err := c.subscribe(ctx, headersOnly); err != nil {
 		c.close()
@@ -83,8 +85,31 @@ func (c *consumer) close() {
 	}
 }
 
-// complete reports whether everything was read that the bucket held at the start.
-func (c *consumer) complete() bool { return c.pending == 0 }
+// catchUp visits the last message of each key, as it was when the consumer was made or newer. The server that sends may
+// hold a copy that lags behind the leader's: it sends what that has, and the rest when it comes. One that falls idle
+// before is given up.
+func (c *consumer) catchUp(ctx context.Context, visit func(entry)) error {
+	asked := false
+	for c.pending > 0 || c.last < c.due {
+		if c.pending == 0 && !asked {
+			asked = true
+			// The last message may have been removed, and nothing be due.
+			if later, err := c.store.after(ctx, c.last); err != nil || later.sequence == 0 {
+				return err
+			}
+		}
+		e, err := c.next(ctx)
+		switch {
+		case err != nil:
+			return err
+		case e.sequence != 0:
+			visit(e)
+		case asked:
+			return errBehind
+		}
+	}
+	return nil
+}
 
 // next waits for a message and returns it, or an entry without a sequence if it says nothing of a key. An error is the
 // end of the consumer: what comes after it would have gaps.
@@ -117,7 +142,7 @@ func (c *consumer) take(m *nats.Msg) (entry, error) {
 	if about.Sequence.Consumer != c.sequence+1 {
 		return entry{}, errGap
 	}
-	c.sequence = about.Sequence.Consumer
+	c.sequence, c.last = about.Sequence.Consumer, about.Sequence.Stream
 	if c.pending > 0 {
 		c.pending--
 	}
@@ -151,14 +176,5 @@ func (s *Store) scan(ctx context.Context, headersOnly bool, visit func(entry)) e
 		return err
 	}
 	defer c.close()
-	for !c.complete() {
-		e, err := c.next(ctx)
-		if err != nil {
-			return err
-		}
-		if e.sequence != 0 {
-			visit(e)
-		}
-	}
-	return nil
+	return c.catchUp(ctx, visit)
 }

@@ -18,6 +18,7 @@ var (
 	errDisconnected     = errors.New("not connected to any NATS server")
 	errSilent           = errors.New("the server has given no sign of life")
 	errGap              = errors.New("messages of the watch were lost")
+	errBehind           = errors.New("the replica that was asked lags behind the leader of the bucket's stream")
 )
 
 // Error codes of the server that the client library does not name.

@@ -24,14 +24,8 @@ func (s *Store) read(ctx context.Context, to *feed.Feed[entry]) error {
 	}
 	defer c.close()
 	held := make(map[string]entry)
-	for !c.complete() {
-		e, err := c.next(ctx)
-		if err != nil {
-			return err
-		}
-		if e.sequence != 0 {
-			held[e.key] = e
-		}
+	if err := c.catchUp(ctx, func(e entry) { held[e.key] = e }); err != nil {
+		return err
 	}
 	floor, _ := held[floorKey].floor() // a damaged one is left to those who create records
 	to.Begin(held, floor)

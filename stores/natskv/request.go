@@ -3,7 +3,9 @@ package natskv
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -30,10 +32,27 @@ type messageReply struct {
 	} `json:"message"`
 }
 
-// get returns the last message of a key. This request, unlike the one that the client library prefers, is answered by
-// the stream's leader alone.
+// messageRequest asks for the last message of a subject, or for the next one from a sequence on. These requests, unlike
+// those that the client library prefers, are answered by the stream's leader alone.
+type messageRequest struct {
+	LastOf string `json:"last_by_subj,omitempty"`
+	NextOf string `json:"next_by_subj,omitempty"`
+	From   uint64 `json:"seq,omitempty"`
+}
+
+// get returns the last message of a key.
 func (s *Store) get(ctx context.Context, key string) (entry, error) {
-	request, err := json.Marshal(map[string]string{"last_by_subj": s.subject(key)})
+	return s.message(ctx, messageRequest{LastOf: s.subject(key)})
+}
+
+// after returns the first message of the bucket after a sequence.
+func (s *Store) after(ctx context.Context, sequence uint64) (entry, error) {
+	return s.message(ctx, messageRequest{NextOf: s.subject(">"), From: sequence + 1})
+}
+
+// message returns an entry without a sequence if there is no such message.
+func (s *Store) message(ctx context.Context, what messageRequest) (entry, error) {
+	request, err := json.Marshal(what)
 	if err != nil {
 		return entry{}, err
 	}
@@ -41,26 +60,26 @@ func (s *Store) get(ctx context.Context, key string) (entry, error) {
 	if err := s.ask(ctx, "STREAM.MSG.GET."+s.stream(), request, &reply); err != nil {
 		return entry{}, err
 	}
-	return reply.entry(key, s)
+	return reply.entry(s)
 }
 
-func (r messageReply) entry(key string, s *Store) (entry, error) {
+func (r messageReply) entry(s *Store) (entry, error) {
 	switch {
 	case r.Error != nil && r.Error.ErrorCode == errorNoMessage:
-		return entry{key: key}, nil
+		return entry{}, nil
 	case r.Error != nil:
 		if r.Error.ErrorCode == jetstream.JSErrCodeStreamNotFound {
 			s.prepared.Store(false) // the next call makes it anew
 		}
 		return entry{}, permanent(r.Error)
 	case r.Message == nil || r.Message.Sequence == 0:
-		return entry{}, fmt.Errorf("the server's answer about the key %q holds no message", key)
+		return entry{}, errors.New("the server's answer holds no message")
 	}
-	header, err := nats.DecodeHeadersMsg(r.Message.Header)
-	if len(r.Message.Header) > 0 && err != nil {
+	m, key := r.Message, strings.TrimPrefix(r.Message.Subject, s.subject(""))
+	header, err := nats.DecodeHeadersMsg(m.Header)
+	if len(m.Header) > 0 && err != nil {
 		return entry{}, fmt.Errorf("the headers of the key %q: %w", key, err)
 	}
-	m := r.Message
 	return entry{key: key, sequence: m.Sequence, header: header, data: m.Data, time: m.Time}, nil
 }
 

@@ -1,0 +1,86 @@
+package natskv
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/tenure-go/tenure/internal/storetest"
+	"github.com/tenure-go/tenure/internal/testserver"
+)
+
+// laggard returns a consumer whose server has all messages of the bucket but the last, and that one.
+func laggard(t *testing.T, s *Store) (*consumer, *nats.Msg) {
+	t.Helper()
+	c, err := s.consume(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.close)
+	var messages []*nats.Msg
+	for range c.pending {
+		messages = append(messages, <-c.messages)
+	}
+	c.pending--
+	for _, m := range messages[:c.pending] {
+		c.messages <- m
+	}
+	return c, messages[c.pending]
+}
+
+// Replicas apply a write some time after the leader has acknowledged it. Whoever reads from one of them finds it all
+// the same.
+func TestReplicaThatLagsIsWaitedFor(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections")
+	for _, election := range []string{"a", "b", "c"} {
+		storetest.Swap(t, s, election, "", storetest.Held(1, "x"))
+	}
+	c, late := laggard(t, s)
+	var keys []string
+	err := c.catchUp(t.Context(), func(e entry) {
+		if keys = append(keys, e.key); e.key == "b" {
+			c.messages <- late
+		}
+	})
+	if want := []string{"a", "b", "c"}; err != nil || !slices.Equal(keys, want) {
+		t.Errorf("the keys are %q, %v, want %q", keys, err, want)
+	}
+}
+
+// A replica that does not come after is left for another one.
+func TestReplicaThatLagsForLongIsGivenUp(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections?"+often[1:])
+	for _, election := range []string{"a", "b", "c"} {
+		storetest.Swap(t, s, election, "", storetest.Held(1, "x"))
+	}
+	c, _ := laggard(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	count := func(e entry) {
+		if e.key == "b" {
+			c.sequence++ // this server has sent one more, and says so in its signs of life
+		}
+	}
+	if err := c.catchUp(ctx, count); !errors.Is(err, errBehind) {
+		t.Errorf("the error is %v, want that the replica lags", err)
+	}
+}
+
+// What was written last may be removed by hand. Nobody waits for it.
+func TestNobodyWaitsForWhatWasRemoved(t *testing.T) {
+	server := testserver.StartNATS(t)
+	s := openStore(t, server.Addr, "elections?heartbeat=30s")
+	storetest.Swap(t, s, "a", "", storetest.Held(1, "x"))
+	storetest.Swap(t, s, "b", "", storetest.Held(1, "x"))
+	removeKey(t, s, "b")
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	if names, err := s.List(ctx); err != nil || !slices.Equal(names, []string{"a"}) {
+		t.Errorf("List returned %q, %v", names, err)
+	}
+}
