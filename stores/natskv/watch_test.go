@@ -233,7 +233,8 @@ func TestWatchOfALargeBucket(t *testing.T) {
 	s := openStore(t, server.Addr, "elections")
 	const others = 20000
 	for i := range others {
-		if _, err := s.js.PublishAsync(s.subject(fmt.Sprintf("other-%d", i)), []byte("foreign")); err != nil {
+		subject := s.subject(fmt.Sprintf("other-%d", i))
+		if _, err := s.js.PublishAsync(subject, []byte("foreign"), jetstream.WithStallWait(soon)); err != nil {
 			t.Fatal(err)
 		}
 	}
