@@ -157,4 +157,13 @@ var Bugs = []Bug{
 		Old: "_ = m.conn.SetWriteDeadline(time.Now().Add(lastWords))", New: "_ = lastWords",
 		Package: ".", Test: "TestServeEndsUnderManagerThatStopsReading",
 	},
+	{
+		Text: "A watch of a NATS bucket of several copies, and what lists or prunes its records, is answered by one of the " +
+			"copies, which may lag behind the leader. A record that was written a moment before could be missing: it was " +
+			"not listed, not pruned, and told late",
+		FoundBy: "the conformance kit on a busy machine, once in some hundred runs",
+		Module:  "stores/natskv", File: "consumer.go",
+		Old: "for c.pending > 0 || c.last < c.due {", New: "for c.pending > 0 {",
+		Package: ".", Test: "TestReplicaThatLagsIsWaitedFor",
+	},
 }
