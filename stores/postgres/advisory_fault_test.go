@@ -219,13 +219,15 @@ func TestAdvisoryLeavesThePoolAlone(t *testing.T) {
 	}
 }
 
-// onSession runs a statement in the session that holds the lock.
+// onSession runs a statement in the session that holds the lock. A watch may tell a leader that it won before the store
+// has the reply to its bid, and with it the session.
 func onSession(t testing.TB, a *Advisory, sql string) {
 	t.Helper()
-	s, _ := a.holding("billing", term{})
-	if s == nil {
-		t.Fatal("there is no session")
-	}
+	var s *session
+	storetest.Eventually(t, "there is a session", func() bool {
+		s, _ = a.holding("billing", term{})
+		return s != nil
+	})
 	_, err := s.do(t.Context(), 0, func(ctx context.Context) (tenure.Snapshot, error) {
 		_, err := s.conn.Exec(ctx, sql)
 		return tenure.Snapshot{}, err
