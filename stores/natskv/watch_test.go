@@ -188,25 +188,22 @@ func TestLostMessagesAreNoticed(t *testing.T) {
 	about := func(sequence int) string {
 		return fmt.Sprintf("$JS.ACK.KV_elections.c.1.%d.%d.0.0", 100+sequence, sequence)
 	}
-	message := func(reply string, header nats.Header) *nats.Msg {
-		return &nats.Msg{Subject: "$KV.elections.billing", Reply: reply, Header: header, Sub: &nats.Subscription{}}
-	}
-	alive := func(sent string) *nats.Msg {
-		return message("", nats.Header{"Status": {"100"}, lastSentHeader: {sent}})
+	message := func(reply string) *nats.Msg {
+		return &nats.Msg{Subject: "$KV.elections.billing", Reply: reply, Sub: &nats.Subscription{}}
 	}
 	for _, test := range []struct {
 		name string
 		next *nats.Msg
 		want error
 	}{
-		{"the next message", message(about(2), nil), nil},
-		{"a message too many", message(about(3), nil), errGap},
-		{"a sign of life", alive("1"), nil},
-		{"a sign of life after a lost message", alive("2"), errGap},
+		{"the next message", message(about(2)), nil},
+		{"a message too many", message(about(3)), errGap},
+		{"a sign of life", signOfLife("1"), nil},
+		{"a sign of life after a lost message", signOfLife("2"), errGap},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := &consumer{store: &Store{bucket: "elections"}}
-			if e, err := c.take(message(about(1), nil)); err != nil || e.sequence != 101 || e.key != "billing" {
+			if e, err := c.take(message(about(1))); err != nil || e.sequence != 101 || e.key != "billing" {
 				t.Fatalf("the first message is taken as %+v, %v", e, err)
 			}
 			if _, err := c.take(test.next); !errors.Is(err, test.want) {
