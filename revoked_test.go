@@ -12,11 +12,12 @@ import (
 	"github.com/tenure-go/tenure/memory"
 )
 
-// vouching is a store that stops vouching for a term when told.
+// vouching is a store that stops vouching for a term when told. Every later delivery of that term says so.
 type vouching struct {
 	*memory.Store
 
 	mu      sync.Mutex
+	revoked uint64 // the term's token
 	deliver func(tenure.Snapshot, error)
 }
 
@@ -24,9 +25,16 @@ func (v *vouching) Watch(
 	ctx context.Context, election string, deliver func(tenure.Snapshot, error),
 ) (func(), error) {
 	v.mu.Lock()
-	v.deliver = deliver
+	v.deliver = func(s tenure.Snapshot, err error) {
+		s.Revoked = v.revoked != 0 && s.Record.Token == v.revoked
+		deliver(s, err)
+	}
 	v.mu.Unlock()
-	return v.Store.Watch(ctx, election, deliver)
+	return v.Store.Watch(ctx, election, func(s tenure.Snapshot, err error) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.deliver(s, err)
+	})
 }
 
 // revoke pushes the current record as one for which the store no longer vouches.
@@ -38,7 +46,7 @@ func (v *vouching) revoke(t *testing.T) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	s.Revoked = true
+	v.revoked = s.Record.Token
 	v.deliver(s, nil)
 }
 

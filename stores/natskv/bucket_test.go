@@ -126,6 +126,30 @@ func TestPlacementThatSuitsNobody(t *testing.T) {
 	}
 }
 
+// What the servers said while they could is told, and not that the last attempt met silence.
+func TestReasonOutlivesTheServer(t *testing.T) {
+	servers := testserver.StartNATSCluster(t, 3, nil)
+	asked := make(chan *nats.Msg, 100)
+	conn := connect(t, servers[1].Addr).Conn()
+	if _, err := conn.ChanSubscribe("$JS.API.STREAM.CREATE.KV_elections", asked); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error, 1)
+	go func() {
+		_, err := Open(t.Context(), "nats://"+servers[0].Addr+"/elections?replicas=3&tags=none")
+		opened <- err
+	}()
+	<-asked
+	<-asked // the first was answered
+	servers[0].Freeze()
+	if err := <-opened; err == nil || !strings.Contains(err.Error(), "no suitable peers") {
+		t.Errorf("Open returned %v, want the reason", err)
+	}
+}
+
 func TestReplicasNeedACluster(t *testing.T) {
 	server := testserver.StartNATS(t)
 	_, err := Open(t.Context(), "nats://"+server.Addr+"/elections?replicas=3")

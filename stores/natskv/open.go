@@ -83,15 +83,20 @@ func (l *location) use(ctx context.Context, conn *nats.Conn, options []Option) (
 func (s *Store) settled(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	var reason error
 	for {
 		err := s.ready(ctx)
-		if !starting(err) {
+		switch {
+		case starting(err):
+			reason = err
+		case reason != nil && ctx.Err() != nil:
+			return reason // which says more than that the last attempt was cut short
+		default:
 			return err
 		}
 		select {
 		case <-time.After(reconnectWait):
 		case <-ctx.Done():
-			return err
 		}
 	}
 }
