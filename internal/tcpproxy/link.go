@@ -8,10 +8,9 @@ import (
 
 // link is a pair of connections: the client's and the one to the server.
 type link struct {
-	client   *net.TCPConn
-	cut      chan struct{} // closed by reset
-	loses    bool          // the next reply; guarded by the proxy's mutex
-	answered bool          // a reply has passed; guarded by the proxy's mutex
+	client *net.TCPConn
+	cut    chan struct{} // closed by reset
+	loses  bool          // the next reply; guarded by the proxy's mutex
 
 	mu     sync.Mutex
 	server *net.TCPConn // nil until it is connected
@@ -130,7 +129,6 @@ func (p *Proxy) pass(l *link, g *gate, data []byte) bool {
 		held := g.held
 		if held == nil {
 			g.bytes += int64(len(data))
-			l.answered = l.answered || g == &p.replies && len(data) > 0
 			ok := p.survives(l, g, data)
 			p.mu.Unlock()
 			return ok

@@ -147,20 +147,6 @@ func (p *Proxy) Connections() int {
 	return len(p.links)
 }
 
-// Answered returns how many of the open connections have carried a reply of the server: not those that a client made
-// in case it needs them, nor those of strangers who look for what had the port before.
-func (p *Proxy) Answered() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := 0
-	for l := range p.links {
-		if l.answered {
-			n++
-		}
-	}
-	return n
-}
-
 // Close resets all connections, listens no more, and returns when nothing of the proxy runs any longer.
 func (p *Proxy) Close() {
 	p.mu.Lock()

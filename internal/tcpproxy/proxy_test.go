@@ -187,22 +187,6 @@ func TestHoldAppliesToNewConnections(t *testing.T) {
 	}
 }
 
-func TestAnsweredConnectionsAreThoseThatCarriedAReply(t *testing.T) {
-	p, _ := start(t)
-	used, stranger := dial(t, p), dial(t, p)
-	mustAsk(t, used, "one")
-	storetest.Eventually(t, "both are accepted", func() bool { return p.Connections() == 2 })
-	if n := p.Answered(); n != 1 {
-		t.Errorf("%d connections have carried a reply, want one", n)
-	}
-	used.Close()
-	storetest.Eventually(t, "it has ended", func() bool { return p.Connections() == 1 })
-	if n := p.Answered(); n != 0 {
-		t.Errorf("%d connections have carried a reply, want none", n)
-	}
-	stranger.Close()
-}
-
 func TestHoldHidesTheEndOfAConnection(t *testing.T) {
 	p, _ := start(t)
 	conn := dial(t, p)

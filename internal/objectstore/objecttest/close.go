@@ -22,15 +22,15 @@ func Patient(t TB, addr string) *tcpproxy.Proxy {
 }
 
 // ConnectionsClosed checks that a store with a client of its own, which reaches its server through a [Patient] proxy
-// alone, leaves no connection open that it has used when it is closed.
+// alone, leaves no connection open when it is closed.
 func ConnectionsClosed(t TB, s Closing, proxy *tcpproxy.Proxy) {
 	t.Helper()
 	storetest.Swap(t, s, "e", "", storetest.Held(1, "a"))
-	if proxy.Answered() == 0 {
+	if proxy.Connections() == 0 {
 		t.Fatalf("the store keeps no connection that it could leave behind")
 	}
 	if err := s.Close(); err != nil {
 		t.Errorf("closing: %v", err)
 	}
-	storetest.Eventually(t, "its connections are closed", func() bool { return proxy.Answered() == 0 })
+	storetest.Eventually(t, "its connections are closed", func() bool { return proxy.Connections() == 0 })
 }
