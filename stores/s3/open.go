@@ -50,6 +50,9 @@ func (l location) open(ctx context.Context, options []Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if loaded.HTTPClient == nil { // unless AWS_CA_BUNDLE is set, the SDK leaves its own to its clients
+		loaded.HTTPClient = awshttp.NewBuildableClient()
+	}
 	client := ours(loaded.HTTPClient)
 	if client != nil {
 		loaded.HTTPClient = client
