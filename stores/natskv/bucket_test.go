@@ -106,15 +106,26 @@ func TestBucketIsMadeAsAsked(t *testing.T) {
 	}
 }
 
+// creations hears the requests to make the bucket.
+func creations(t *testing.T, conn *nats.Conn) <-chan *nats.Msg {
+	t.Helper()
+	asked := make(chan *nats.Msg, 100)
+	_, err := conn.ChanSubscribe("$JS.API.STREAM.CREATE.KV_elections", asked)
+	if err == nil {
+		err = conn.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return asked
+}
+
 // Servers that have just started, or a placement that none of them suits: the first ends, so Open tries again, as long
 // as its context lets it.
 func TestPlacementThatSuitsNobody(t *testing.T) {
 	servers := testserver.StartNATSCluster(t, 3, nil)
 	conn := connect(t, servers[0].Addr).Conn()
-	asked := make(chan *nats.Msg, 100)
-	if _, err := conn.ChanSubscribe("$JS.API.STREAM.CREATE.KV_elections", asked); err != nil {
-		t.Fatal(err)
-	}
+	asked := creations(t, conn)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	_, err := Open(ctx, "nats://"+servers[0].Addr+"/elections?replicas=3&tags=none")
@@ -129,21 +140,19 @@ func TestPlacementThatSuitsNobody(t *testing.T) {
 // What the servers said while they could is told, and not that the last attempt met silence.
 func TestReasonOutlivesTheServer(t *testing.T) {
 	servers := testserver.StartNATSCluster(t, 3, nil)
-	asked := make(chan *nats.Msg, 100)
-	conn := connect(t, servers[1].Addr).Conn()
-	if _, err := conn.ChanSubscribe("$JS.API.STREAM.CREATE.KV_elections", asked); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	asked := creations(t, connect(t, servers[1].Addr).Conn())
 	opened := make(chan error, 1)
 	go func() {
 		_, err := Open(t.Context(), "nats://"+servers[0].Addr+"/elections?replicas=3&tags=none")
 		opened <- err
 	}()
-	<-asked
-	<-asked // the first was answered
+	for range 2 { // the second comes after the answer to the first
+		select {
+		case <-asked:
+		case err := <-opened:
+			t.Fatalf("Open returned %v, want it to try again", err)
+		}
+	}
 	servers[0].Freeze()
 	if err := <-opened; err == nil || !strings.Contains(err.Error(), "no suitable peers") {
 		t.Errorf("Open returned %v, want the reason", err)

@@ -12,10 +12,14 @@ import (
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
-// laggard returns a consumer whose server has all messages of the bucket but the last, and that one. It hears nothing
-// but what the test has it hear.
-func laggard(t *testing.T, s *Store) (*consumer, *nats.Msg) {
+// laggard returns a consumer whose server has the records of a and b but not yet that of c, and the message with that
+// one. It hears nothing but what the test has it hear.
+func laggard(t *testing.T) (*consumer, *nats.Msg) {
 	t.Helper()
+	s := openStore(t, testserver.StartNATS(t).Addr, "elections")
+	for _, election := range []string{"a", "b", "c"} {
+		storetest.Swap(t, s, election, "", storetest.Held(1, "x"))
+	}
 	c, err := s.consume(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
@@ -44,12 +48,7 @@ func signOfLife(sent string) *nats.Msg {
 // Replicas apply a write some time after the leader has acknowledged it. Whoever reads from one of them finds it all
 // the same.
 func TestReplicaThatLagsIsWaitedFor(t *testing.T) {
-	server := testserver.StartNATS(t)
-	s := openStore(t, server.Addr, "elections")
-	for _, election := range []string{"a", "b", "c"} {
-		storetest.Swap(t, s, election, "", storetest.Held(1, "x"))
-	}
-	c, late := laggard(t, s)
+	c, late := laggard(t)
 	var keys []string
 	err := c.catchUp(t.Context(), func(e entry) {
 		if keys = append(keys, e.key); e.key == "b" {
@@ -63,12 +62,7 @@ func TestReplicaThatLagsIsWaitedFor(t *testing.T) {
 
 // A replica that does not come after is left for another one.
 func TestReplicaThatLagsForLongIsGivenUp(t *testing.T) {
-	server := testserver.StartNATS(t)
-	s := openStore(t, server.Addr, "elections")
-	for _, election := range []string{"a", "b", "c"} {
-		storetest.Swap(t, s, election, "", storetest.Held(1, "x"))
-	}
-	c, _ := laggard(t, s)
+	c, _ := laggard(t)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	err := c.catchUp(ctx, func(e entry) {

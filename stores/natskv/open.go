@@ -89,7 +89,7 @@ func (s *Store) settled(ctx context.Context) error {
 		switch {
 		case starting(err):
 			reason = err
-		case reason != nil && ctx.Err() != nil:
+		case err != nil && reason != nil && ctx.Err() != nil:
 			return reason // which says more than that the last attempt was cut short
 		default:
 			return err
