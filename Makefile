@@ -52,7 +52,7 @@ chaos-docs: ## the same as chaos into README.md and integration/README.md
 	@$(CHAOS) -store $(STORE) -for $(FOR) -results integration/results -write README.md,integration/README.md
 
 demo: ## watch leadership move between processes that are killed and frozen (FOR=30s)
-	@go run ./cmd/tenure demo --for $(FOR)
+	@go run ./cmd/tenure/demo --for $(FOR)
 
 bench: bench-stores bench-peers ## the two that follow
 

@@ -2,9 +2,8 @@ package main
 
 import (
 	"io"
-	"os"
 
-	"golang.org/x/term"
+	"github.com/tenure-go/tenure/cmd/tenure/internal/terminal"
 )
 
 // color is an escape sequence of ECMA-48.
@@ -23,19 +22,8 @@ const (
 
 // paint returns text in a color if output to w shall have any.
 func (c color) paint(w io.Writer, text string) string {
-	if c == plain || text == "" || !colored(w) {
+	if c == plain || text == "" || !terminal.Colored(w) {
 		return text
 	}
 	return string(c) + text + reset
-}
-
-// colored reports whether w is a terminal whose user wants colors (no-color.org).
-func colored(w io.Writer) bool {
-	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-}
-
-// isTerminal reports whether a stream is one end of a terminal.
-func isTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }

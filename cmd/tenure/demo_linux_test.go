@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tenure-go/tenure/cmd/tenure/internal/democmd"
 )
 
 // TestDemoProcess runs the demo in a process of its own, as its nodes are.
@@ -144,7 +146,7 @@ func testDemoVerdict(t *testing.T) { demoVerdict(t, 0, "--for", "4s", "--ttl", "
 
 func testUnsafeDemoVerdict(t *testing.T) {
 	// With leases that a busy machine keeps the frozen node leads, and with several freezes it is found to at least once.
-	demoVerdict(t, codeOverlap, "--unsafe", "--for", "12s", "--ttl", "1s")
+	demoVerdict(t, democmd.OverlapCode, "--unsafe", "--for", "12s", "--ttl", "1s")
 }
 
 // demoVerdict runs a demo to its end, and expects an exit code.

@@ -20,7 +20,7 @@ func TestDemoRefusesWrongInput(t *testing.T) {
 		{[]string{"--ttl", "1ms"}, "TTL 1ms must be between"},
 		{[]string{"--faults", "kill,explode"}, `there is no fault "explode" here: want some of kill,`},
 		{[]string{"--nodes", "1", "--faults", "transfer"}, "a single node: want a fault besides transfer"},
-		{[]string{"--store", "memory:"}, "processes cannot share a store in memory"},
+		{[]string{"--store", "memory:"}, `processes cannot share a store of the scheme "memory:"`},
 		{[]string{"--store", "nowhere:"}, "the store's scheme \"nowhere:\" is unknown"},
 		{[]string{"--html", missing}, "the timeline cannot be written: open " + missing},
 		{[]string{"everything"}, "takes no argument"},

@@ -7,9 +7,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/cmd/tenure/internal/democmd"
+	"github.com/tenure-go/tenure/cmd/tenure/internal/ending"
 )
 
 // Exit codes. They lie above those that commands use themselves, whose status `tenure run` passes on, and mean the
@@ -90,6 +91,7 @@ var known = []struct {
 	err  error
 	code int
 }{
+	{democmd.ErrBroken, democmd.OverlapCode},
 	{tenure.ErrPermanent, codeStore},
 	{tenure.ErrConfig, codeFailed},
 	{tenure.ErrNotLeader, codeVacant},
@@ -106,8 +108,8 @@ func exitCode(err error) int {
 	if exit, ok := errors.AsType[*exitError](err); ok {
 		return exit.code
 	}
-	if caught, ok := errors.AsType[signalError](err); ok {
-		return codeSignal + int(caught)
+	if caught, ok := errors.AsType[ending.Signal](err); ok {
+		return caught.ExitCode()
 	}
 	for _, k := range known {
 		if errors.Is(err, k.err) {
@@ -119,7 +121,7 @@ func exitCode(err error) int {
 
 // explain replaces the error of a call that was cut short by a signal.
 func explain(ctx context.Context, err error) error {
-	if caught, ok := errors.AsType[signalError](context.Cause(ctx)); ok && errors.Is(err, context.Canceled) {
+	if caught, ok := errors.AsType[ending.Signal](context.Cause(ctx)); ok && errors.Is(err, context.Canceled) {
 		return caught
 	}
 	return err
@@ -141,7 +143,7 @@ func describe(err error) string {
 	if exit, ok := errors.AsType[*exitError](err); ok && exit.err == nil {
 		return ""
 	}
-	if _, ok := errors.AsType[signalError](err); ok {
+	if _, ok := errors.AsType[ending.Signal](err); ok {
 		return ""
 	}
 	text := strings.TrimPrefix(err.Error(), "tenure: ")
@@ -153,8 +155,3 @@ var unwrapped = strings.NewReplacer(
 	": tenure: permanent failure of the store: tenure: there is no such store", ": there is no such store",
 	": tenure: ", ": ", "\n", "; ",
 )
-
-// signalError says that a signal ended the command.
-type signalError syscall.Signal
-
-func (e signalError) Error() string { return "ended by signal: " + syscall.Signal(e).String() }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/cmd/tenure/internal/terminal"
 )
 
 const forgetLong = `Forget an election that nobody uses any more: its record is emptied, pause included, down to its
@@ -83,7 +84,7 @@ func question(election string, now tenure.Snapshot) string {
 
 // confirm asks the user, and returns an error unless the answer is yes. undone is what then was not done.
 func (a *app) confirm(ctx context.Context, question, undone string) error {
-	if !isTerminal(a.stdin) {
+	if !terminal.Is(a.stdin) {
 		return usagef("nobody can be asked, since the input is no terminal: give --yes if you are sure")
 	}
 	fmt.Fprintf(a.stderr, "%s [y/N] ", question)

@@ -6,12 +6,13 @@ import (
 	"io"
 	"os"
 
+	"github.com/tenure-go/tenure/cmd/tenure/internal/ending"
 	"github.com/tenure-go/tenure/cmd/tenure/internal/guard"
 )
 
 func main() {
 	guard.Main()
-	ctx, stop := untilSignal(context.Background())
+	ctx, stop := ending.Context(context.Background())
 	err := exec(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(conclude(os.Stderr, err))

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/cmd/tenure/internal/ending"
 	"github.com/tenure-go/tenure/cmd/tenure/internal/guard"
 	"github.com/tenure-go/tenure/cmd/tenure/internal/supervisor"
 )
@@ -184,7 +185,7 @@ func concludeRun(result supervisor.Result, err error) error {
 func untilSecondSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	caught := make(chan os.Signal, 2)
-	notifyEndings(caught)
+	ending.Notify(caught)
 	go func() {
 		defer signal.Stop(caught)
 		for range 2 {

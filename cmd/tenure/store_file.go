@@ -68,11 +68,16 @@ func defaultStore() (string, error) {
 	if err != nil {
 		return "", usagef("there is no state directory for the default store (%w): give --store", err)
 	}
-	path := filepath.ToSlash(filepath.Join(dir, "tenure"))
+	return directoryURL(filepath.Join(dir, "tenure")), nil
+}
+
+// directoryURL returns the URL of the file store in an absolute directory.
+func directoryURL(dir string) string {
+	path := filepath.ToSlash(dir)
 	if path[0] != '/' {
-		path = "/" + path
+		path = "/" + path // of a drive of Windows
 	}
-	return (&url.URL{Scheme: "file", Path: path}).String(), nil
+	return (&url.URL{Scheme: fileScheme.names[0], Path: path}).String()
 }
 
 // stateDirectory is where programs keep what should outlive a restart and is no document: as the XDG Base Directory

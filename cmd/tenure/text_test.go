@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/cmd/tenure/internal/ending"
 	"github.com/tenure-go/tenure/memory"
 )
 
@@ -123,7 +124,7 @@ func TestExitCodes(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", exitWith(7)), 7, ""},
 		{usagef("no"), 125, "tenure: no\n"},
 		{errors.New("no"), 125, "tenure: no\n"},
-		{signalError(syscall.SIGTERM), 143, ""},
+		{ending.Signal(syscall.SIGTERM), 143, ""},
 		{tenure.Permanent(errors.New("gone")), 123, "tenure: permanent failure of the store: gone\n"},
 		{storeFailed(errors.New("gone")), 123, "tenure: gone\n"},
 		{storeFailed(usagef("no")), 125, "tenure: no\n"},
@@ -171,7 +172,7 @@ func TestHangingStore(t *testing.T) {
 
 func TestSignalEndsAWait(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	time.AfterFunc(10*time.Millisecond, func() { cancel(signalError(syscall.SIGINT)) })
+	time.AfterFunc(10*time.Millisecond, func() { cancel(ending.Signal(syscall.SIGINT)) })
 	for _, args := range [][]string{{"wait", "x"}, {"watch", "x"}} {
 		if o := callWith(ctx, append([]string{"--store=memory:"}, args...)...); o.code != 130 || o.stderr != "" {
 			t.Errorf("%q: got %+v", args, o)
