@@ -12,6 +12,12 @@ import (
 func newDemo(a *app) *cobra.Command {
 	cmd := democmd.New(a.demoHost())
 	cmd.GroupID, cmd.Args = groupLook, noArguments
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if a.solo() {
+			return usagef("processes cannot share a store in memory: give another --store, or none for a temporary one")
+		}
+		return nil
+	}
 	return cmd
 }
 
@@ -30,9 +36,5 @@ func (a *app) demoHost() democmd.Host {
 
 // openDemoStore opens a store as its nodes and their referee do, of whom any may be the first.
 func openDemoStore(ctx context.Context, address string) (tenure.Store, func() error, error) {
-	if _, s, err := locate(address); err == nil && s.solo {
-		return nil, nil, usagef("processes cannot share a store of the scheme %q: give another --store, or none for a "+
-			"temporary one", s.names[0]+":")
-	}
 	return openStore(ctx, address, orMade)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func TestDemoRefusesWrongInput(t *testing.T) {
 		{[]string{"--ttl", "1ms"}, "TTL 1ms must be between"},
 		{[]string{"--faults", "kill,explode"}, `there is no fault "explode" here: want some of kill,`},
 		{[]string{"--nodes", "1", "--faults", "transfer"}, "a single node: want a fault besides transfer"},
-		{[]string{"--store", "memory:"}, `processes cannot share a store of the scheme "memory:"`},
+		{[]string{"--store", "memory:"}, "processes cannot share a store in memory"},
 		{[]string{"--store", "nowhere:"}, "the store's scheme \"nowhere:\" is unknown"},
 		{[]string{"--html", missing}, "the timeline cannot be written: open " + missing},
 		{[]string{"everything"}, "takes no argument"},
@@ -36,6 +37,20 @@ func TestDemoRefusesWrongInput(t *testing.T) {
 				t.Errorf("more than one line: %q, %q", describe(err), out.String())
 			}
 		})
+	}
+}
+
+// TestRefusedDemoKeepsTheTimeline: what is refused has not emptied the file of an earlier demo.
+func TestRefusedDemoKeepsTheTimeline(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "timeline.html")
+	if err := os.WriteFile(path, []byte("earlier"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := call(t, "demo", "--store", "memory:", "--html", path); o.code != codeFailed {
+		t.Errorf("got %+v", o)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "earlier" {
+		t.Errorf("the file holds %q: %v", text, err)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Exit codes. They lie above those that commands use themselves, whose status `tenure run` passes on, and mean the
-// same as those of timeout, env and the shells where these have one.
+// same as those of timeout, env and the shells where these have one. After a signal it is that of ending.Signal.
 const (
 	codeRefused = 120 // the election is in use, went to somebody else, or the user said no
 	codeVacant  = 121 // nobody leads
@@ -22,7 +22,6 @@ const (
 	codeStore   = 123 // the store failed
 	codeTimeout = 124 // the time was over
 	codeFailed  = 125 // wrong usage, or tenure itself failed
-	codeSignal  = 128 // and the signal's number: a signal ended it
 )
 
 // exitCodes is the documentation of the exit codes in help texts.
@@ -117,14 +116,6 @@ func exitCode(err error) int {
 		}
 	}
 	return codeFailed
-}
-
-// explain replaces the error of a call that was cut short by a signal.
-func explain(ctx context.Context, err error) error {
-	if caught, ok := errors.AsType[ending.Signal](context.Cause(ctx)); ok && errors.Is(err, context.Canceled) {
-		return caught
-	}
-	return err
 }
 
 // conclude prints the error, if there is something to say, and returns the exit code.

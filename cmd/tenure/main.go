@@ -22,5 +22,5 @@ func main() {
 func exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	root := newRoot(&app{stdin: stdin, stdout: stdout, stderr: stderr})
 	root.SetArgs(args)
-	return explain(ctx, root.ExecuteContext(ctx))
+	return ending.Explain(ctx, root.ExecuteContext(ctx))
 }

@@ -29,14 +29,14 @@ func main() {
 	ctx, stop := ending.Context(context.Background())
 	err := exec(ctx, os.Args[1:], os.Stdin, os.Stdout)
 	stop()
-	os.Exit(conclude(ctx, os.Stderr, err))
+	os.Exit(conclude(os.Stderr, err))
 }
 
 // exec is the whole program: main only adds what belongs to a process.
 func exec(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	root := newRoot(stdin, stdout)
 	root.SetArgs(args)
-	return root.ExecuteContext(ctx)
+	return ending.Explain(ctx, root.ExecuteContext(ctx))
 }
 
 func newRoot(stdin io.Reader, stdout io.Writer) *cobra.Command {
@@ -63,16 +63,15 @@ func open(_ context.Context, dir string) (tenure.Store, func() error, error) {
 }
 
 // conclude prints the error, if there is something to say, and returns the exit code.
-func conclude(ctx context.Context, stderr io.Writer, err error) int {
+func conclude(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
-	broken := errors.Is(err, democmd.ErrBroken)
-	if caught, ok := errors.AsType[ending.Signal](context.Cause(ctx)); ok && !broken {
+	if caught, ok := errors.AsType[ending.Signal](err); ok {
 		return caught.ExitCode()
 	}
 	fmt.Fprintln(stderr, "demo:", err)
-	if broken {
+	if errors.Is(err, democmd.ErrBroken) {
 		return democmd.OverlapCode
 	}
 	return failed

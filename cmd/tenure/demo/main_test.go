@@ -2,13 +2,18 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/tenure-go/tenure/cmd/tenure/internal/democmd"
+	"github.com/tenure-go/tenure/cmd/tenure/internal/ending"
 )
 
 // roleVariable makes the test binary, started again, the program.
@@ -41,9 +46,28 @@ func TestWrongInput(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--nodes", "0"}, {"--faults", "explode"}, {"everything"}, {"--store", "file:x"}, {"demo-node"}} {
 		var out, stderr bytes.Buffer
-		code := conclude(t.Context(), &stderr, exec(t.Context(), args, strings.NewReader(""), &out))
+		code := conclude(&stderr, exec(t.Context(), args, strings.NewReader(""), &out))
 		if code != failed || out.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%q: exit code %d, output %q, error %q", args, code, out.String(), stderr.String())
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err  error
+		code int
+		text string
+	}{
+		{nil, 0, ""},
+		{ending.Signal(syscall.SIGINT), 130, ""},
+		{democmd.ErrBroken, 1, "demo: the demo found a rule broken\n"},
+		{errors.New("no"), 125, "demo: no\n"},
+	} {
+		var stderr bytes.Buffer
+		if code := conclude(&stderr, test.err); code != test.code || stderr.String() != test.text {
+			t.Errorf("%v: got %d and %q, want %d and %q", test.err, code, stderr.String(), test.code, test.text)
 		}
 	}
 }

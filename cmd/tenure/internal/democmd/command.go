@@ -170,7 +170,7 @@ func (c *command) display() demo.Display {
 func (c *command) temporaryStore() error {
 	dir, err := os.MkdirTemp("", "tenure-demo-")
 	if err != nil {
-		return fmt.Errorf("a temporary directory cannot be made: %w", err)
+		return fmt.Errorf("a temporary directory cannot be made: %w; set TMPDIR to a directory that can be written", err)
 	}
 	c.Options.Store, c.Remove = c.Directory(dir), dir
 	return nil

@@ -3,6 +3,7 @@ package ending
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,6 +19,14 @@ func (s Signal) Error() string { return "ended by signal: " + syscall.Signal(s).
 
 // ExitCode returns the exit code by which shells know the signal: 128 and its number.
 func (s Signal) ExitCode() int { return 128 + int(s) }
+
+// Explain replaces the error of a call that was cut short because a context of [Context] ended, by the [Signal].
+func Explain(ctx context.Context, err error) error {
+	if caught, ok := errors.AsType[Signal](context.Cause(ctx)); ok && errors.Is(err, context.Canceled) {
+		return caught
+	}
+	return err
+}
 
 // Notify relays [Signals] to c. One that is ignored, as SIGHUP under nohup, stays so.
 func Notify(c chan<- os.Signal) {
