@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -131,10 +132,19 @@ func TestOverlapsAndFallingTokensAreFound(t *testing.T) {
 	of := func(token uint64, first, last, ended int) *span {
 		return &span{term: tenure.Term{Token: token}, first: at(first), last: at(last), ended: at(ended)}
 	}
+	late := func(cause error, looks int) *span {
+		s := of(1, 0, 1, 3)
+		s.cause, s.looksOver = cause, looks
+		return s
+	}
 	for name, test := range map[string]struct {
 		terms []*span
 		found int
 	}{
+		"stalled":               {[]*span{late(tenure.ErrLeaseExpired, lateByMost), of(2, 2, 3, 3)}, 0},
+		"deaf to its end":       {[]*span{late(tenure.ErrLeaseExpired, lateByMost+1), of(2, 2, 3, 3)}, 1},
+		"handed over too early": {[]*span{late(context.Canceled, 1), of(2, 2, 3, 3)}, 1},
+
 		"apart":    {[]*span{of(1, 0, 1, 1), of(2, 2, 3, 3)}, 0},
 		"unsorted": {[]*span{of(2, 2, 3, 3), of(1, 0, 1, 1)}, 0},
 		"overlap":  {[]*span{of(1, 0, 2, 2), of(2, 1, 3, 3)}, 1},
