@@ -19,7 +19,8 @@ import (
 var _ fence.Objects = Objects{}
 
 // Objects lets [fence.Put] write objects of a bucket, which need not be that of the elections. The rights are
-// s3:GetObject and s3:PutObject, and s3:ListBucket so that a missing object is told from a forbidden one.
+// s3:GetObject and s3:PutObject, and s3:ListBucket so that a missing object is told from a forbidden one. A guarded
+// write costs two HEAD requests and a PUT.
 type Objects struct {
 	Client *s3.Client
 	Bucket string
@@ -29,8 +30,23 @@ type Objects struct {
 var errSameContent = errors.New("s3: the object has this very content already, and S3's entity tag would stay as it " +
 	"is: a stale leader that looked before could write over it; put the token, or a time, into the content")
 
-// Head implements [fence.Objects].
+// Head implements [fence.Objects]. It looks until two looks in a row find the same version, and returns the metadata of
+// the latter: Amazon answers with both of one write, but there are servers that read the metadata before the entity
+// tag, and a writer comes between. The metadata of a look that began when the version was there is not older than it,
+// and if it is newer, a write on the condition of the version is refused.
 func (o Objects) Head(ctx context.Context, name string) (metadata map[string]string, version string, err error) {
+	_, seen, err := o.look(ctx, name)
+	for seen != "" && err == nil {
+		before := seen
+		if metadata, seen, err = o.look(ctx, name); seen == before {
+			return metadata, seen, err
+		}
+	}
+	return nil, "", err
+}
+
+// look asks once.
+func (o Objects) look(ctx context.Context, name string) (metadata map[string]string, version string, err error) {
 	out, err := o.Client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &o.Bucket, Key: &name})
 	switch {
 	case err == nil:
