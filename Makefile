@@ -5,18 +5,29 @@ SEED  ?= 1
 FOR   ?= 30s
 STORE ?= all
 BENCH ?=
+PKG   ?=
+RUN   ?=
 PEERS ?=
 SIM   := go run ./sim/cmd/tenure-sim -seed $(SEED) -workers $$(getconf _NPROCESSORS_ONLN)
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint fmt tidy vet-all sim sim-short demo bench bench-stores bench-peers bench-docs servers build ci clean
+.PHONY: help test test-all steady lint fmt tidy vet-all sim sim-short demo bench bench-stores bench-peers bench-docs servers build ci clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target text; do \
 		printf '  make %-16s %s\n' "$$target" "$$text"; done
 
-test: ## test every module (needs Go; uses the race detector if there is a C compiler)
-	@bash .ci/test
+test: ## test all that is quick, on real servers; make test PKG=stores/redis RUN=TestHandOver: one directory, whole
+	@bash .ci/test $(if $(PKG),-in '$(PKG)') $(if $(RUN),-run '$(RUN)')
+
+test-all: ## test the rest: slow tests, more servers, browsers, the race detector everywhere (half an hour)
+	@bash .ci/test -all $(if $(RUN),-run '$(RUN)')
+
+steady: ## make test three times on a machine that is overloaded and stalls (an hour; PKG and RUN as above)
+	@for round in 1 2 3; do \
+		echo "round $$round of 3"; \
+		bash .ci/test -burn $$((3 * $$(getconf _NPROCESSORS_ONLN))) -stall 1s $(if $(PKG),-in '$(PKG)') $(if $(RUN),-run '$(RUN)') || exit 1; \
+	done
 
 lint: ## run the linters over every module (builds the pinned golangci-lint once)
 	@bash .ci/lint

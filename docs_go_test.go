@@ -27,6 +27,9 @@ var goBlock = regexp.MustCompile("(?s)\n```go\n(.*?\n)```\n")
 // function in excerpt. Only "declared and not used" is forgiven, which an excerpt cannot help. What stands in another
 // module of the workspace may use what the examples beside it import, under the same names.
 func TestGoInDocumentsCompiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left to make test-all: it compiles the clients of all stores")
+	}
 	checked, inWorkspace := 0, workspace(t)
 	dirs := modules(t)
 	var here *shelf

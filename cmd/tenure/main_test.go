@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 // commands reports whether a variable is one that the command heeds. Others say which servers there are.
 func commands(name string) bool {
-	for _, ours := range []string{"TENURE_SERVER_", "TENURE_NEED_SERVERS", "TENURE_CACHE"} {
+	for _, ours := range []string{"TENURE_SERVER", "TENURE_NEED_SERVERS", "TENURE_CACHE"} {
 		if strings.HasPrefix(name, ours) {
 			return false
 		}

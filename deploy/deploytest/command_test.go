@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 }
 
 func ofTests(name string) bool {
-	return strings.HasPrefix(name, "TENURE_SERVER_") || name == "TENURE_NEED_SERVERS" || name == "TENURE_CACHE"
+	return strings.HasPrefix(name, "TENURE_SERVER") || name == "TENURE_NEED_SERVERS" || name == "TENURE_CACHE"
 }
 
 // command returns the path of the command, built as the Dockerfile says.

@@ -190,7 +190,21 @@ func TestStopEndsAFrozenServer(t *testing.T) {
 	}
 }
 
+// What a run leaves to another one is skipped, even if it is there, and even where servers are needed.
+func TestFindLeavesServersToAnotherRun(t *testing.T) {
+	t.Setenv("TENURE_SERVER_NATS_SERVER", os.Args[0])
+	t.Setenv("TENURE_NEED_SERVERS", "1")
+	for servers, skipped := range map[string]bool{"": true, "redis-server": true, "redis-server nats-server": false} {
+		t.Setenv("TENURE_SERVERS", servers)
+		r := &recorder{TB: t}
+		if Find(r, "nats-server"); r.failed || strings.Contains(r.said, "make test-all") != skipped {
+			t.Errorf("of %q: failed %v, said %q", servers, r.failed, r.said)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
+	t.Setenv("TENURE_SERVERS", "nats-server")
 	t.Setenv("TENURE_SERVER_NATS_SERVER", os.Args[0])
 	if got := Find(t, "nats-server"); got != os.Args[0] {
 		t.Errorf("found %q, want what the variable names", got)

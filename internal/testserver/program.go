@@ -15,17 +15,30 @@ var table string
 
 // program is a line of the table.
 type program struct {
-	name, from, what string
-	paths            []string
+	name, run, from, what string
+	paths                 []string
+}
+
+// Programs names the servers that make test runs against, or all that make test-all does.
+func Programs(all bool) (names []string) {
+	for _, p := range programs() {
+		if all || p.run == "test" {
+			names = append(names, p.name)
+		}
+	}
+	return names
 }
 
 // Find returns the path of a server's program, by its name in servers.txt. Without it the test is skipped, or fails
-// where servers are needed.
+// where servers are needed. It is skipped too if the run of tests leaves that server to another one.
 func Find(tb TB, name string) string {
 	tb.Helper()
 	p, ok := lookUp(name)
 	if !ok {
 		tb.Fatalf("servers.txt has no server %q", name)
+	}
+	if left(name) {
+		tb.Skipf("%s is left to make test-all", name)
 	}
 	path, err := p.find()
 	switch {
@@ -36,6 +49,12 @@ func Find(tb TB, name string) string {
 		tb.Skipf("%v: %s", err, p.advice())
 	}
 	return path
+}
+
+// left reports whether TENURE_SERVERS is set and does not name a server.
+func left(name string) bool {
+	only, set := os.LookupEnv("TENURE_SERVERS")
+	return set && !slices.Contains(strings.Fields(only), name)
 }
 
 // Missing returns why a server's program is not found, and how to get it; nil if it is.
@@ -63,10 +82,10 @@ func programs() []program {
 	var all []program
 	for line := range strings.Lines(table) {
 		words := strings.Fields(line)
-		if len(words) < 3 || words[0] == "#" {
+		if len(words) < 4 || words[0] == "#" {
 			continue
 		}
-		all = append(all, program{words[0], words[1], words[2], words[3:]})
+		all = append(all, program{words[0], words[1], words[2], words[3], words[4:]})
 	}
 	return all
 }
