@@ -28,19 +28,22 @@ tenure_campaign() {
 }
 
 # tenure_listen SECONDS hears what the sidecar has said, and waits for that long at most if it has said nothing.
+#
+# Lines are not left to read: if its time is over at the very end of a line, it takes the line's end out of the stream,
+# and says that there was none. It keeps all else that it takes, so newlines must be nothing special to it.
 tenure_listen() {
-	local line patience=$1 status
-	while
+	local first='' rest='' status=0
+	IFS= read -r -N 1 -t "$1" first <&"$tenure_stream" || status=$?
+	if [ -n "$first" ]; then
 		status=0
-		IFS= read -r -t "$patience" line <&"$tenure_stream" || status=$?
-		[ "$status" = 0 ]
-	do
-		tenure_hear "$tenure_part$line"
-		tenure_part=
-		patience=0.01
+		IFS= read -r -d '' -t 0.01 rest <&"$tenure_stream" || status=$?
+	fi
+	tenure_part+=$first$rest
+	while [[ $tenure_part == *$'\n'* ]]; do
+		tenure_hear "${tenure_part%%$'\n'*}"
+		tenure_part=${tenure_part#*$'\n'}
 	done
-	tenure_part+=$line
-	if [ "$status" -le 128 ]; then # not a timeout, but the end
+	if [ "$status" != 0 ] && [ "$status" -le 128 ]; then # not a timeout, but the end
 		tenure_end "the stream has ended"
 	fi
 }
