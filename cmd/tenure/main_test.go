@@ -6,15 +6,22 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // roleVariable makes the test binary, started again, something else.
 const roleVariable = "TEST_ROLE"
 
+// slowVariable names a duration by which guard processes start later.
+const slowVariable = "TEST_SLOW_GUARD"
+
 // roles are what it can be.
 var roles = map[string]func(){"tenure": main}
 
 func TestMain(m *testing.M) {
+	if pause, err := time.ParseDuration(os.Getenv(slowVariable)); err == nil && len(os.Args) > 1 && os.Args[1] == "__guard" {
+		time.Sleep(pause) // as on a machine that is out of memory, or whose disk hangs
+	}
 	if role := roles[os.Getenv(roleVariable)]; role != nil {
 		role()
 		os.Exit(0)

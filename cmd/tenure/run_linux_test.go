@@ -11,6 +11,9 @@ import (
 	"github.com/tenure-go/tenure"
 )
 
+// lease is one that a busy machine renews in time, and that is waited for where it has to run out.
+const lease = "4s"
+
 func TestRunPassesStatusOn(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)
@@ -229,7 +232,7 @@ func TestOnceEndsWithALostTerm(t *testing.T) {
 func TestRunStandsAgainAfterALostTerm(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)
-	n := a.run("", "--ttl", "1s")
+	n := a.run("", "--ttl", lease)
 	first := a.awaitWorker(0)
 	must(t, a.flag, "resign", "x")
 	second := a.awaitWorker(first.Token)
@@ -262,7 +265,7 @@ func TestRenewalsKeepTheCommandRunning(t *testing.T) {
 func TestStoreThatGoesAway(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)
-	a.run("", "--ttl", "1s")
+	a.run("", "--ttl", lease)
 	first := a.awaitWorker(0)
 	if err := os.Rename(a.dir, a.dir+".away"); err != nil {
 		t.Fatal(err)
@@ -279,7 +282,7 @@ func TestStoreThatGoesAway(t *testing.T) {
 func TestRecordThatIsDamaged(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)
-	n := a.run("", "--ttl", "1s")
+	n := a.run("", "--ttl", lease)
 	first := a.awaitWorker(0)
 	record := filepath.Join(a.dir, "elections", "x.json")
 	write(t, record, "no JSON")
@@ -310,5 +313,44 @@ func TestDeposedCommandIsKilledAtOnce(t *testing.T) {
 	a.eventually("the worker is dead", func() bool { return gone(first.PID) })
 	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// slow has guards take so long to start.
+func slow(start string) string { return slowVariable + "=" + start }
+
+// A lease in which the command cannot be started is refused before anybody leads.
+func TestLeaseTooShortToStartTheCommand(t *testing.T) {
+	t.Parallel()
+	a := newArena(t)
+	n := a.run(slow("500ms"), "--ttl", "400ms")
+	if got, said := n.wait(), n.stderr.String(); got != codeFailed || !strings.Contains(said, "want a TTL of ") {
+		t.Errorf("status %d, want %d; it said %s", got, codeFailed, said)
+	}
+	if o := call(t, a.flag, "status", "x"); o.code != codeVacant || strings.Contains(o.stdout, "token") {
+		t.Errorf("somebody has led: %+v", o)
+	}
+}
+
+// A command that is started too late again and again is given up, and the seat given back each time.
+func TestCommandIsStartedTooLate(t *testing.T) {
+	t.Parallel()
+	a := newArena(t)
+	n := a.run(slow("2500ms"), "--ttl", "1500ms")
+	if got, said := n.wait(), n.stderr.String(); got != codeFailed || strings.Count(said, "give a longer TTL") != 1 {
+		t.Errorf("status %d, want %d; it said %s", got, codeFailed, said)
+	}
+	s := decode[[]standing](t, call(t, a.flag, "status", "x", "--json").stdout)[0]
+	if s.State != stateVacant || s.Token != 3 || len(a.entries()) > 0 {
+		t.Errorf("want three terms, each given back, and no worker: %+v, %+v", s, a.entries())
+	}
+}
+
+// With --once a command that is started too late is a lost term, not one that was done.
+func TestCommandIsStartedTooLateOnce(t *testing.T) {
+	t.Parallel()
+	a := newArena(t)
+	if n := a.run(slow("2500ms"), "--ttl", "1500ms", "--once"); n.wait() != codeLost {
+		t.Errorf("status %d, want %d; it said %s", n.wait(), codeLost, n.stderr.String())
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // A package's tests are ended with a dump of their goroutines after so long, or killed after a minute more.
-const timeout = 15 * time.Minute
+const timeout = 30 * time.Minute
 
 // execution is what all packages of a run are tested with.
 type execution struct {

@@ -1,5 +1,7 @@
 package guard
 
+import "time"
+
 // Main returns at once: there are no guard processes on this system.
 func Main() {}
 
@@ -28,3 +30,6 @@ func post(orders chan<- order, over <-chan struct{}, o order) error {
 		return ErrEnding
 	}
 }
+
+// StartTime returns zero: there are no guard processes on this system that would have to start.
+func StartTime() (time.Duration, error) { return 0, nil }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenure-go/tenure"
+	"github.com/tenure-go/tenure/cmd/tenure/internal/guard"
 )
 
 // Restart says what is done about a command that exits by itself while the term stands.
@@ -83,11 +84,18 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// clockError is what the clocks of two hosts may go apart by, as a share.
+const clockError = 0.01
+
+// trust is how long a renewal lets the command run: what the drain leaves of the lease.
+func (o Options) trust() time.Duration {
+	return time.Duration(float64(o.TTL)*(1-2*clockError)) - o.Drain
+}
+
 // candidate returns the options of the candidate. A long drain leaves less of the lease for renewals, which are then
 // made more often.
 func (o Options) candidate() []tenure.Option {
-	const clockError = 0.01
-	trust := time.Duration(float64(o.TTL)*(1-2*clockError)) - o.Drain
+	trust := o.trust()
 	options := []tenure.Option{
 		tenure.WithTTL(o.TTL), tenure.WithDrain(o.Drain), tenure.WithClockError(clockError), tenure.WithLogger(o.Logger),
 		tenure.WithRenewInterval(min(o.TTL/3, trust/2)), tenure.WithCallTimeout(min(o.TTL/6, trust/4)),
@@ -113,6 +121,28 @@ func (o Options) check() error {
 			tenure.ErrConfig, o.Drain, o.TTL)
 	case o.RestartDelay <= 0:
 		return fmt.Errorf("%w: the restart delay %v must be positive", tenure.ErrConfig, o.RestartDelay)
+	}
+	return nil
+}
+
+// amplyTrusted is a trust within which any machine starts a command.
+const amplyTrusted = time.Second
+
+// checkStart refuses a lease that leaves no time to start the command, so that the candidate would lead and the command
+// never run. It measures how long a start takes, where that may matter. What is only scarce is not refused: the machine
+// may be busy just now.
+func (o Options) checkStart() error {
+	if o.trust() >= amplyTrusted {
+		return nil
+	}
+	start, err := guard.StartTime()
+	if err != nil {
+		return err
+	}
+	if o.trust() < start {
+		enough := (o.Drain + 3*start).Round(time.Millisecond)
+		return fmt.Errorf("%w: a TTL of %v and a drain of %v leave %v to start the command, which takes %v here: "+
+			"want a TTL of %v at least", tenure.ErrConfig, o.TTL, o.Drain, o.trust(), start.Round(time.Millisecond), enough)
 	}
 	return nil
 }

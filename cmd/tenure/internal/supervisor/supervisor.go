@@ -31,6 +31,9 @@ func Run(ctx context.Context, options Options) (Result, error) {
 	if err := options.check(); err != nil {
 		return Result{}, err
 	}
+	if err := options.checkStart(); err != nil {
+		return Result{}, err
+	}
 	if options.Force == nil {
 		options.Force = context.Background()
 	}
@@ -42,7 +45,7 @@ func Run(ctx context.Context, options Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	s.id = candidate.ID()
+	s.candidate = candidate
 	err = candidate.Run(ctx, s.lead)
 	if s.finished {
 		err = s.failure
@@ -53,13 +56,14 @@ func Run(ctx context.Context, options Options) (Result, error) {
 // supervisor is one Run.
 type supervisor struct {
 	Options
-	id    string
-	leave context.CancelFunc // ends the candidacy
+	candidate *tenure.Candidate
+	leave     context.CancelFunc // ends the candidacy
 
 	// Of the goroutine of Run.
 	result   Result
 	finished bool // the run is over, with failure
 	failure  error
+	missed   int // how many starts in a row came too late
 
 	mu      sync.Mutex
 	guarded *guarded // nil while no command runs
@@ -78,6 +82,9 @@ func (s *supervisor) lead(ctx context.Context, term tenure.Term) error {
 	for ctx.Err() == nil {
 		began := time.Now()
 		exit, err := s.run(ctx, term)
+		if s.misses(ctx, term, err) {
+			break
+		}
 		if err != nil || exit.Cause == guard.CauseExit {
 			if s.conclude(exit, err) {
 				return nil
@@ -89,6 +96,9 @@ func (s *supervisor) lead(ctx context.Context, term tenure.Term) error {
 		s.pause(ctx, term, exit, pause)
 		pause = min(2*pause, max(longestPause, s.RestartDelay))
 	}
+	if s.finished {
+		return nil
+	}
 	s.result.Lost = context.Cause(ctx)
 	if s.Once {
 		s.finish(nil)
@@ -96,10 +106,32 @@ func (s *supervisor) lead(ctx context.Context, term tenure.Term) error {
 	return nil
 }
 
+// missesAtMost is how many starts in a row may come too late. After that the run is over: the seat is better left to
+// others, and somebody has to know.
+const missesAtMost = 3
+
+// misses reports whether the command could not be started before the lease was over. Then it gives the seat back, since
+// a leader that does not work is worse than none, and ends the run if it was once too often.
+func (s *supervisor) misses(ctx context.Context, term tenure.Term, err error) bool {
+	if !errors.Is(err, guard.ErrOverdue) {
+		s.missed = 0
+		return false
+	}
+	if s.missed++; s.missed < missesAtMost {
+		s.Logger.Warn("the command could not be started in time; the seat is given back", "token", term.Token)
+		_ = s.candidate.Resign(ctx) // if the term is over already, there is nothing to give back
+		<-ctx.Done()
+		return true
+	}
+	s.finish(fmt.Errorf("the command could not be started in time for %d terms in a row: a TTL of %v and a drain of %v "+
+		"leave %v for it; give a longer TTL", missesAtMost, s.TTL, s.Drain, s.trust()))
+	return true
+}
+
 // conclude judges a command that exited by itself, or was not started. It reports whether the run is over.
 func (s *supervisor) conclude(exit guard.Exit, err error) bool {
 	switch {
-	case errors.Is(err, guard.ErrOverdue), errors.Is(err, guard.ErrLost), errors.Is(err, errTermOver):
+	case errors.Is(err, guard.ErrLost), errors.Is(err, errTermOver):
 		return false // no fault of the command
 	case err != nil:
 		s.finish(err)
@@ -216,5 +248,5 @@ func (s *supervisor) extend() {
 // environment tells the command under which term it runs.
 func (s *supervisor) environment(term tenure.Term) []string {
 	return append(slices.Concat(os.Environ(), s.Env),
-		"TENURE_ELECTION="+term.Election, "TENURE_ID="+s.id, fmt.Sprintf("TENURE_TOKEN=%d", term.Token))
+		"TENURE_ELECTION="+term.Election, "TENURE_ID="+s.candidate.ID(), fmt.Sprintf("TENURE_TOKEN=%d", term.Token))
 }
