@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -66,16 +67,23 @@ func TestLostReplyIsUnknown(t *testing.T) {
 // A write that was sent and has no answer when the client is closed is in doubt, whoever closes it.
 func TestClosedWhileAWriteIsUnderWay(t *testing.T) {
 	server := testserver.StartEtcd(t)
-	for name, s := range clients(t, server.Addr) {
+	proxy := tcpproxy.Start(t, server.Addr)
+	for name, s := range clients(t, proxy.Addr()) {
 		t.Run(name, func(t *testing.T) {
 			first := storetest.Swap(t, s, name, "", storetest.Held(1, "a"))
 			server.Freeze()
-			outcome := make(chan error, 1)
+			outcome, sent := make(chan error, 1), make(chan struct{}, 10)
+			proxy.LoseReply(func(request []byte) bool {
+				if bytes.Contains(request, []byte("b-session")) {
+					sent <- struct{}{}
+				}
+				return false
+			})
 			go func() {
 				_, err := s.CompareAndSwap(t.Context(), name, first.Version, storetest.Held(2, "b"))
 				outcome <- err
 			}()
-			time.Sleep(200 * time.Millisecond) // nothing tells when it is sent
+			<-sent
 			_ = s.client.Close()
 			storetest.Want(t, storetest.Unknown, <-outcome)
 			server.Thaw()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tenure-go/tenure"
@@ -140,7 +141,9 @@ func TestClockOfItsOwn(t *testing.T) {
 }
 
 // The store that swaps blindly has to do so, or the runs with it would show nothing.
-func TestBlindStoreLosesAWrite(t *testing.T) {
+func TestBlindStoreLosesAWrite(t *testing.T) { synctest.Test(t, losesAWrite) }
+
+func losesAWrite(t *testing.T) {
 	m := memory.New()
 	swap := func(s tenure.Store, old tenure.Version, session string) (tenure.Snapshot, error) {
 		return s.CompareAndSwap(context.Background(), "e", old, tenure.Record{
@@ -152,7 +155,7 @@ func TestBlindStoreLosesAWrite(t *testing.T) {
 		_, err := swap(blind{m}, "", "blind")
 		done <- err
 	}()
-	time.Sleep(20 * time.Millisecond) // it has compared, and waits for an eighth of the TTL
+	synctest.Wait() // it has compared, and waits for an eighth of the TTL
 	if _, err := swap(m, "", "other"); err != nil {
 		t.Fatal(err)
 	}

@@ -218,8 +218,10 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Errorf("got %+v", v.Candidates)
 	}
 	_ = l.body.Close()
-	for end := time.Now().Add(patience); len(d.sidecar.streams) == 2 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
+	for end := time.Now().Add(patience); len(d.sidecar.streams) == 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the stream that ended makes no room")
+		}
 	}
 	d.campaign("")
 }
