@@ -86,7 +86,7 @@ func main() {
 
 // test goes through the phases of a run.
 func (s *summary) test(o options) error {
-	lines, err := lines(table)
+	all, err := parseTable(table)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *summary) test(o options) error {
 	if err != nil {
 		return err
 	}
-	p, err := choose(lines, pkgs, o)
+	p, err := choose(all, pkgs, o)
 	if err != nil {
 		return err
 	}

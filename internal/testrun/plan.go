@@ -26,8 +26,8 @@ type line struct {
 	servers   []string
 }
 
-// lines parses the table.
-func lines(table string) ([]line, error) {
+// parseTable parses the table.
+func parseTable(table string) ([]line, error) {
 	var all []line
 	for text := range strings.Lines(table) {
 		words := strings.Fields(text)

@@ -20,7 +20,7 @@ func dirs(jobs []job) (dirs []string) {
 
 // Every line of the table is that of some package, its servers are those of servers.txt, and every package has a line.
 func TestTable(t *testing.T) {
-	all, err := lines(table)
+	all, err := parseTable(table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func leavesTests(t *testing.T, dir string) bool {
 
 // Together make test and make test-all leave out no package.
 func TestNothingIsLeftOutByBoth(t *testing.T) {
-	all, err := lines("a plain -\nb - race\nb/c plain race\n")
+	all, err := parseTable("a plain -\nb - race\nb/c plain race\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestNothingIsLeftOutByBoth(t *testing.T) {
 
 // One directory is tested whole, with the servers that it needs, even if make test leaves it out.
 func TestOneDirectory(t *testing.T) {
-	all, err := lines("stores/a plain race redis-server\nstores/b - race etcd bash\nstores plain -\n")
+	all, err := parseTable("stores/a plain race redis-server\nstores/b - race etcd bash\nstores plain -\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestWrongTables(t *testing.T) {
 		"a plain all": "use plain, race or -",
 		"a - -":       "never tested",
 	} {
-		if _, err := lines(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parseTable(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

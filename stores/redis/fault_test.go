@@ -222,10 +222,12 @@ func TestBusy(t *testing.T) {
 	storetest.Swap(t, s, "e", first.Version, leader(2, "two"))
 }
 
-// A server that reads its data at start, here for some seconds, refuses everything.
+// A server that reads its data at start, here for some seconds, refuses everything. It syncs each write: one that waits
+// for a sync in the background would be lost with the process, and there would be little to read.
 func TestLoading(t *testing.T) {
-	server := testserver.StartRedis(t, "--appendonly", "yes", "--aof-use-rdb-preamble", "no", "--auto-aof-rewrite-percentage", "0",
-		"--loading-process-events-interval-bytes", "1024", "--key-load-delay", "400") // microseconds
+	server := testserver.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no",
+		"--auto-aof-rewrite-percentage", "0", "--loading-process-events-interval-bytes", "1024",
+		"--key-load-delay", "400") // microseconds
 	// With so large a pool the client tries to connect whenever it is asked, however often that has failed.
 	s := newStore(t, newClient(t, server.Addr, func(o *redis.Options) { o.PoolSize = 1 << 20 }))
 	first := storetest.Swap(t, s, "e", "", leader(1, "one"))

@@ -22,10 +22,13 @@ const (
 	lockFD
 )
 
+// errNoMain: started once more, this program would be itself, and not a guard.
+var errNoMain = errors.New("guard: the program does not call guard.Main, so it cannot be started as a guard")
+
 // launch starts the guard process and the second line behind it. The reports end when nothing of the group is left.
 func launch(options Options) (send func(order) error, reports <-chan report, err error) {
 	if !mainCalled {
-		return nil, nil, errors.New("guard: the program does not call guard.Main, so it cannot be started as a guard")
+		return nil, nil, errNoMain
 	}
 	if err := adoptOrphans(); err != nil {
 		return nil, nil, err

@@ -12,6 +12,9 @@ import (
 // StartTime measures how long this program takes to start as a guard and to end, by a guard that gets no orders: the
 // shortest of a few tries, since others may keep the processors busy. A command takes about as long to be started.
 func StartTime() (time.Duration, error) {
+	if !mainCalled {
+		return 0, errNoMain
+	}
 	path, err := ownExecutable()
 	if err != nil {
 		return 0, fmt.Errorf("guard: find the own program: %w", err)

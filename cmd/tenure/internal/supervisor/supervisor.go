@@ -31,9 +31,6 @@ func Run(ctx context.Context, options Options) (Result, error) {
 	if err := options.check(); err != nil {
 		return Result{}, err
 	}
-	if err := options.checkStart(); err != nil {
-		return Result{}, err
-	}
 	if options.Force == nil {
 		options.Force = context.Background()
 	}
@@ -43,6 +40,9 @@ func Run(ctx context.Context, options Options) (Result, error) {
 	candidate, err := tenure.New(options.Store, options.Election,
 		append(options.candidate(), tenure.WithObserver(s.observe))...)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := options.checkStart(); err != nil {
 		return Result{}, err
 	}
 	s.candidate = candidate
