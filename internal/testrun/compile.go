@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,7 +46,7 @@ func (b batch) takes(j job) bool {
 }
 
 // compile compiles the tests of a batch. What the compiler says is printed; what does not compile has no binary then.
-func (b batch) compile() error {
+func (b batch) compile(ctx context.Context) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return err
 	}
@@ -56,12 +57,12 @@ func (b batch) compile() error {
 	for _, j := range b.jobs {
 		args = append(args, j.path)
 	}
-	cmd := exec.Command("go", args...)
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		fmt.Printf("go test -c: %v\n", err)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // raceWorks reports whether the race detector can be had here: it needs a C compiler on most systems.

@@ -23,7 +23,8 @@ type execution struct {
 }
 
 // all runs compiled tests, as many packages at once as told, begins them in the order given, and calls done after each.
-func (x execution) all(bs []batch, jobs []job, atOnce int, done func(result)) {
+// It begins no more once ctx has ended, which ends those that run.
+func (x execution) all(ctx context.Context, bs []batch, jobs []job, atOnce int, done func(result)) {
 	binaries := map[string]string{}
 	for _, b := range bs {
 		for _, j := range b.jobs {
@@ -36,7 +37,7 @@ func (x execution) all(bs []batch, jobs []job, atOnce int, done func(result)) {
 	for range atOnce {
 		workers.Go(func() {
 			for j := range queue {
-				r := x.one(j, binaries[j.dir])
+				r := x.one(ctx, j, binaries[j.dir])
 				mu.Lock()
 				done(r)
 				mu.Unlock()
@@ -44,21 +45,23 @@ func (x execution) all(bs []batch, jobs []job, atOnce int, done func(result)) {
 		})
 	}
 	for _, j := range jobs {
-		queue <- j
+		if ctx.Err() == nil {
+			queue <- j
+		}
 	}
 	close(queue)
 	workers.Wait()
 }
 
 // one runs the tests of a package.
-func (x execution) one(j job, binary string) result {
+func (x execution) one(ctx context.Context, j job, binary string) result {
 	r := result{job: j}
 	if _, err := os.Stat(binary); err != nil {
 		r.err = fmt.Errorf("it does not compile")
 		return r
 	}
 	defer os.Remove(binary) // they are large
-	ctx, cancel := context.WithTimeout(context.Background(), timeout+time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, timeout+time.Minute)
 	defer cancel()
 	tests := exec.CommandContext(ctx, binary, x.flags(j)...)
 	tests.Dir, tests.Env = j.abs, append(x.env, "PWD="+j.abs)

@@ -75,7 +75,7 @@ func run(t *testing.T, role string) result {
 		options: options{run: "^TestRole"}, test2json: strings.TrimSpace(string(text)),
 		env: append(os.Environ(), roleVariable+"="+role),
 	}
-	return x.one(job{pkg: pkg{dir: "d", path: "m/d", abs: t.TempDir()}, mode: plain}, binary)
+	return x.one(t.Context(), job{pkg: pkg{dir: "d", path: "m/d", abs: t.TempDir()}, mode: plain}, binary)
 }
 
 func TestOutcomes(t *testing.T) {
@@ -122,7 +122,7 @@ func TestWhatIsLeftBehind(t *testing.T) {
 }
 
 func TestWhatDoesNotCompileFails(t *testing.T) {
-	if r := (execution{}).one(job{}, t.TempDir()+"/missing.test"); r.err == nil {
+	if r := (execution{}).one(t.Context(), job{}, t.TempDir()+"/missing.test"); r.err == nil {
 		t.Error("a package without a binary passed")
 	}
 }

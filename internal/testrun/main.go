@@ -1,16 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/tenure-go/tenure/internal/testserver"
@@ -70,9 +73,11 @@ func main() {
 	if o.burner {
 		burn()
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	var s summary
 	if err == nil {
-		err = s.test(o)
+		err = s.test(ctx, o)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testrun:", err)
@@ -85,7 +90,7 @@ func main() {
 }
 
 // test goes through the phases of a run.
-func (s *summary) test(o options) error {
+func (s *summary) test(ctx context.Context, o options) error {
 	all, err := parseTable(table)
 	if err != nil {
 		return err
@@ -109,10 +114,10 @@ func (s *summary) test(o options) error {
 	}
 	defer os.RemoveAll(dir)
 	bs := batches(p.jobs, dir)
-	if err := prepare(s, bs, p.servers); err != nil {
+	if err := prepare(ctx, s, bs, p.servers); err != nil {
 		return err
 	}
-	return execute(s, o, p, bs)
+	return execute(ctx, s, o, p, bs)
 }
 
 // withoutRace does without the race detector where it does not work.
@@ -128,14 +133,14 @@ func (p plan) withoutRace() {
 }
 
 // prepare gets the servers while it compiles the tests.
-func prepare(s *summary, bs []batch, servers []string) (err error) {
+func prepare(ctx context.Context, s *summary, bs []batch, servers []string) (err error) {
 	var getting sync.WaitGroup
 	var missing error
 	if len(servers) > 0 {
 		fmt.Printf("getting what is missing of %s\n", strings.Join(servers, ", "))
 		getting.Go(func() {
 			defer s.phase("servers, meanwhile")()
-			get := exec.Command("bash", append([]string{".ci/servers"}, servers...)...)
+			get := exec.CommandContext(ctx, "bash", append([]string{".ci/servers"}, servers...)...)
 			get.Stdout, get.Stderr = os.Stdout, os.Stderr
 			missing = get.Run()
 		})
@@ -143,7 +148,7 @@ func prepare(s *summary, bs []batch, servers []string) (err error) {
 	fmt.Printf("compiling the tests of %d packages\n", count(bs))
 	compiled := s.phase("compiling")
 	for _, b := range bs {
-		err = errors.Join(err, b.compile())
+		err = errors.Join(err, b.compile(ctx))
 	}
 	compiled()
 	getting.Wait()
@@ -169,7 +174,7 @@ const (
 )
 
 // execute runs the tests, and says of each package how it went.
-func execute(s *summary, o options, p plan, bs []batch) error {
+func execute(ctx context.Context, s *summary, o options, p plan, bs []batch) error {
 	text, err := exec.Command("go", "tool", "-n", "test2json").Output()
 	if err != nil {
 		return fmt.Errorf("go tool test2json: %w", err)
@@ -183,10 +188,11 @@ func execute(s *summary, o options, p plan, bs []batch) error {
 		o, strings.TrimSpace(string(text)), environment(p.servers),
 		stalls{every: betweenStalls, most: o.stall, freeze: freeze, thaw: thaw},
 	}
-	defer s.phase("running")()
-	x.all(bs, p.jobs, int(perProcessor*float64(runtime.NumCPU())), func(r result) {
+	running := s.phase("running")
+	x.all(ctx, bs, p.jobs, int(perProcessor*float64(runtime.NumCPU())), func(r result) {
 		s.results = append(s.results, r)
 		r.print(os.Stdout)
 	})
-	return nil
+	running()
+	return context.Cause(ctx)
 }
