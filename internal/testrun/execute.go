@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,11 +61,11 @@ func (x execution) one(ctx context.Context, j job, binary string) result {
 		r.err = fmt.Errorf("it does not compile")
 		return r
 	}
-	defer os.Remove(binary) // they are large
+	defer func() { _ = os.Remove(binary) }() // they are large
 	ctx, cancel := context.WithTimeout(ctx, timeout+time.Minute)
 	defer cancel()
 	tests := exec.CommandContext(ctx, binary, x.flags(j)...)
-	tests.Dir, tests.Env = j.abs, append(x.env, "PWD="+j.abs)
+	tests.Dir, tests.Env = j.abs, slices.Concat(x.env, []string{"PWD=" + j.abs})
 	convert := exec.Command(x.test2json, "-t", "-p", j.path)
 	convert.Stderr = os.Stderr
 	began := time.Now()
@@ -114,7 +115,7 @@ func (x execution) piped(tests, convert *exec.Cmd, read func(events io.Reader)) 
 		err = tests.Wait()
 		end()
 	}
-	late := time.AfterFunc(10*time.Second, func() { convert.Process.Kill() })
+	late := time.AfterFunc(10*time.Second, func() { _ = convert.Process.Kill() })
 	converts := convert.Wait()
 	if !late.Stop() {
 		converts = fmt.Errorf("a process that it has left behind holds its output open")

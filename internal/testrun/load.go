@@ -13,10 +13,10 @@ import (
 // burn keeps a processor busy until the standard input ends, which it does with the process that started this one.
 func burn() {
 	go func() {
-		io.Copy(io.Discard, os.Stdin)
+		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	for { //nolint:revive // to be busy is the purpose
+	for { //nolint:staticcheck // to be busy is the purpose
 	}
 }
 
@@ -42,8 +42,8 @@ func burners(n int) (stop func(), err error) {
 			return stop, fmt.Errorf("a process that burns: %w", err)
 		}
 		ends = append(ends, func() {
-			in.Close()
-			cmd.Wait()
+			_ = in.Close()
+			_ = cmd.Wait()
 		})
 	}
 	return stop, nil

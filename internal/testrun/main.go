@@ -74,11 +74,11 @@ func main() {
 		burn()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	var s summary
 	if err == nil {
 		err = s.test(ctx, o)
 	}
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testrun:", err)
 		os.Exit(2)
@@ -112,7 +112,7 @@ func (s *summary) test(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	bs := batches(p.jobs, dir)
 	if err := prepare(ctx, s, bs, p.servers); err != nil {
 		return err

@@ -131,8 +131,10 @@ func TestWrongTables(t *testing.T) {
 // No two binaries of a batch have one name, and a batch is of one mode.
 func TestBatches(t *testing.T) {
 	jobs := []job{
-		{pkg: pkg{path: "m/guard"}, mode: plain}, {pkg: pkg{path: "m/a/guard"}, mode: plain},
-		{pkg: pkg{path: "m/x"}, mode: race}, {pkg: pkg{path: "m/y"}, mode: plain},
+		{pkg: pkg{path: "m/guard"}, mode: plain},
+		{pkg: pkg{path: "m/a/guard"}, mode: plain},
+		{pkg: pkg{path: "m/x"}, mode: race},
+		{pkg: pkg{path: "m/y"}, mode: plain},
 	}
 	binaries, compiled := map[string]bool{}, 0
 	for _, b := range batches(jobs, "dir") {

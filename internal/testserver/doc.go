@@ -5,6 +5,6 @@
 // its package puts it, and on PATH. Without it the test is skipped and says how to get it. Where the variable
 // TENURE_NEED_SERVERS is set, as in CI, a missing server fails the test instead.
 //
-// Where TENURE_SERVERS is set, the tests of servers that it does not name, separated by spaces, are skipped, whether they
-// could be had or not: so make test leaves some to make test-all.
+// Where TENURE_SERVERS is set, the tests of servers that it does not name, separated by spaces, are skipped, whether
+// they could be had or not: so make test leaves some to make test-all.
 package testserver
