@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,8 +30,14 @@ func (p pkg) name() string {
 	return p.dir
 }
 
+// errNoWorkspace: most tests are those of other modules than the root's.
+var errNoWorkspace = errors.New("the go command is told to use no workspace: unset GOWORK")
+
 // workspace lists the packages with tests.
 func workspace() ([]pkg, error) {
+	if file, err := exec.Command("go", "env", "GOWORK").Output(); err != nil || strings.TrimSpace(string(file)) == "off" {
+		return nil, cmp.Or(err, errNoWorkspace)
+	}
 	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", "work")
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
