@@ -6,11 +6,16 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
+
+// How many tests of a package that may run beside each other do so, for each processor.
+const parallel = 3
 
 // A package's tests are ended with a dump of their goroutines after so long, or killed after a minute more.
 const timeout = 30 * time.Minute
@@ -78,7 +83,10 @@ func (x execution) one(ctx context.Context, j job, binary string) result {
 }
 
 func (x execution) flags(j job) []string {
-	flags := []string{"-test.v=test2json", "-test.paniconexit0", "-test.timeout=" + timeout.String()}
+	flags := []string{
+		"-test.v=test2json", "-test.paniconexit0", "-test.timeout=" + timeout.String(),
+		"-test.parallel=" + strconv.Itoa(parallel*runtime.NumCPU()),
+	}
 	if j.short {
 		flags = append(flags, "-test.short")
 	}

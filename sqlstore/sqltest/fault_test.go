@@ -43,7 +43,9 @@ func TestReplyLostAfterCommit(t *testing.T) {
 
 // A candidate whose winning bid, and whose renewals, lose their replies leads on under one token.
 func TestLeadershipSurvivesLostReplies(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s server) {
+		t.Parallel()
 		d, proxy := s.proxied(t)
 		direct := s.database().store(t)
 		store := d.store(t)
@@ -71,21 +73,27 @@ func TestLeadershipSurvivesLostReplies(t *testing.T) {
 // The server is frozen for longer than a lease, killed, or restarted. The leader gives up by itself, nobody else leads
 // meanwhile, and afterwards somebody does, with no help and under a higher token.
 func TestLeadershipThroughServerFaults(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s server) {
+		t.Parallel()
 		open := func() tenure.Store { return s.database().store(t) }
 		scenario.Outages(t, open, scenario.Freeze(s.Process), scenario.Kill(s.Process), scenario.Stop(s.Process))
 	})
 }
 
 func TestLeadershipThroughARestart(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s server) {
+		t.Parallel()
 		scenario.TermOutlives(t, func() tenure.Store { return s.database().store(t) }, s.Restart)
 	})
 }
 
 // The leader alone is cut off.
 func TestLeaderIsCutOff(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s server) {
+		t.Parallel()
 		for name, cutOff := range scenario.CutOffs() {
 			t.Run(name, func(t *testing.T) {
 				open := func(addr string) tenure.Store { return s.via(addr).store(t) }
@@ -122,7 +130,9 @@ func TestNoConnectionIsNotApplied(t *testing.T) {
 
 // All connections of the pool are dead after a restart of the server. That costs no call.
 func TestRestartCostsNoCall(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s server) {
+		t.Parallel()
 		d := s.database()
 		db := d.open(t)
 		db.SetMaxIdleConns(8)

@@ -98,7 +98,9 @@ var readOnly = map[string]struct{ begin, end string }{
 // A former primary accepts no writes, yet its connections work. The store says so, and gives the connection up: the
 // next one may lead to the new primary.
 func TestReadOnlyServer(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s server) {
+		t.Parallel()
 		admin := s.database().open(t)
 		admin.SetMaxOpenConns(1)
 		owner := s.database().store(t)
@@ -145,7 +147,9 @@ func connection(tb testing.TB, d database, pool *sql.DB) (id int64) {
 
 // Somebody holds the row in an open transaction. The store says that nothing was written once the database gives up.
 func TestLockTimeoutIsNotApplied(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s server) {
+		t.Parallel()
 		d := s.database()
 		timeout := map[string]string{"mysql": "innodb_lock_wait_timeout=1", "pgx": "lock_timeout=300"}[d.driver]
 		store := d.with(timeout).store(t)
@@ -214,7 +218,9 @@ func TestDeadlockIsNotApplied(t *testing.T) {
 // A call whose context ends while the server waits for a lock returns soon, and leaves the outcome open: the server
 // may still write.
 func TestContextEndsAWaitForALock(t *testing.T) {
+	t.Parallel()
 	onServers(t, func(t *testing.T, s server) {
+		t.Parallel()
 		d := s.database()
 		store := d.store(t)
 		record := tenure.Record{Token: 1, Leader: "a", Session: "s", TTL: ttl}

@@ -123,6 +123,7 @@ func creations(t *testing.T, conn *nats.Conn) <-chan *nats.Msg {
 // Servers that have just started, or a placement that none of them suits: the first ends, so Open tries again, as long
 // as its context lets it.
 func TestPlacementThatSuitsNobody(t *testing.T) {
+	t.Parallel()
 	servers := testserver.StartNATSCluster(t, 3, nil)
 	conn := connect(t, servers[0].Addr).Conn()
 	asked := creations(t, conn)
@@ -139,6 +140,7 @@ func TestPlacementThatSuitsNobody(t *testing.T) {
 
 // What the servers said while they could is told, and not that the last attempt met silence.
 func TestReasonOutlivesTheServer(t *testing.T) {
+	t.Parallel()
 	servers := testserver.StartNATSCluster(t, 3, nil)
 	asked := creations(t, connect(t, servers[1].Addr).Conn())
 	opened := make(chan error, 1)

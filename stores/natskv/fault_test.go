@@ -30,6 +30,7 @@ func around(t *testing.T, servers []*testserver.NATS, rest string) scenario.Open
 }
 
 func TestLeaderIsCutOff(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartNATS(t)
 	for name, cutOff := range scenario.CutOffs() {
 		t.Run(name, func(t *testing.T) {
@@ -41,6 +42,7 @@ func TestLeaderIsCutOff(t *testing.T) {
 }
 
 func TestConnectionsAreCutNowAndThen(t *testing.T) {
+	t.Parallel()
 	proxy := tcpproxy.Start(t, testserver.StartNATS(t).Addr)
 	scenario.TermOutlives(t, at(t, proxy.Addr(), fleetBucket), scenario.Times(5, proxy.Cut)...)
 }
@@ -51,6 +53,7 @@ func TestServerFrozenForAWhile(t *testing.T) {
 }
 
 func TestServerFrozen(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartNATS(t)
 	scenario.Outages(t, at(t, server.Addr, fleetBucket), scenario.Freeze(server.Process))
 }
@@ -62,6 +65,7 @@ func TestServerRestarted(t *testing.T) {
 
 // Versions go on above those that are lost, too.
 func TestServerForgets(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartNATS(t)
 	observer := openStore(t, server.Addr, fleetBucket)
 	var before, after tenure.Version
@@ -116,6 +120,7 @@ func all(servers []*testserver.NATS) string {
 }
 
 func TestStreamLeaderIsLost(t *testing.T) {
+	t.Parallel()
 	for name, lose := range scenario.Losses() {
 		t.Run(name, func(t *testing.T) {
 			servers, leader, rest := cluster(t, nil)
@@ -128,6 +133,7 @@ func TestStreamLeaderIsLost(t *testing.T) {
 // A server that the others cannot reach, with a leader connected to it, stores nothing: the leader's term ends, and
 // another one leads over the majority.
 func TestPartition(t *testing.T) {
+	t.Parallel()
 	var proxies []*tcpproxy.Proxy
 	touches := make(map[int][]*tcpproxy.Proxy) // the routes of a server
 	servers, _, rest := cluster(t, func(from, to int, addr string) string {
@@ -174,6 +180,7 @@ func TestStreamLeaderStepsDown(t *testing.T) {
 
 // The watch of every candidate is taken away again and again while they lead and follow.
 func TestConsumersAreDeleted(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, fleetBucket)
 	allWatch := func() bool { return len(consumers(t, s)) == 3 }

@@ -38,6 +38,7 @@ func TestGrades(t *testing.T) {
 
 // The grade is that of the bucket as it is now, and names replicas that are not there.
 func TestGuaranteeProbesTheServer(t *testing.T) {
+	t.Parallel()
 	cluster := testserver.StartNATSCluster(t, 3, nil)
 	s := openStore(t, cluster[0].Addr, "elections?replicas=3&sync=always&servers="+cluster[1].Addr+","+cluster[2].Addr)
 	grade := func() tenure.Guarantee {

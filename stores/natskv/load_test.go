@@ -17,6 +17,7 @@ import (
 
 // Story 26: candidates that stand send nothing while the watch delivers. The server counts.
 func TestFollowersAreSilent(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartNATS(t)
 	f := fleet.New(t)
 	defer f.Check()

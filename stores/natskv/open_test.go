@@ -202,6 +202,7 @@ func TestDomain(t *testing.T) {
 
 // The rights that README.md names are enough for everything but making the bucket.
 func TestMinimalRights(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartNATS(t, `
 authorization {
   users: [

@@ -21,6 +21,7 @@ import (
 // Story 24: the reply is lost after the server has stored the write. The outcome is unknown, never a conflict, and the
 // record tells.
 func TestLostReplyIsUnknown(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartNATS(t)
 	proxy := tcpproxy.Start(t, server.Addr)
 	s := openStore(t, proxy.Addr(), "elections")
@@ -83,6 +84,7 @@ func TestNothingIsSentAfterTheCall(t *testing.T) {
 // A replica that the others cannot reach goes on answering, with what is old. So reads are asked of the stream's leader,
 // even of a bucket whose settings let the client library ask any replica.
 func TestReadsAskTheLeader(t *testing.T) {
+	t.Parallel()
 	routes := make(map[int][]*tcpproxy.Proxy)
 	servers := testserver.StartNATSCluster(t, 3, func(from, to int, addr string) string {
 		p := tcpproxy.Start(t, addr)
@@ -126,6 +128,7 @@ func TestReadsAskTheLeader(t *testing.T) {
 }
 
 func TestFrozenServerIsUnknown(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartNATS(t)
 	s := openStore(t, server.Addr, "elections")
 	first := storetest.Swap(t, s, "billing", "", storetest.Held(1, "a"))

@@ -157,6 +157,7 @@ func TestSilentWatchIsNoticed(t *testing.T) {
 
 // The client leaves a server that does not answer for another one, well before its pings would make it.
 func TestClientLeavesASilentServer(t *testing.T) {
+	t.Parallel()
 	servers := testserver.StartNATSCluster(t, 3, nil)
 	proxy := tcpproxy.Start(t, servers[0].Addr)
 	first := "nats://" + proxy.Addr()

@@ -19,6 +19,7 @@ import (
 )
 
 func TestAdvisoryBackendTerminated(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	a, b := openLocked(t, url, seldom()), openLocked(t, url, seldom())
 	admin := openPool(t, url)
@@ -135,6 +136,7 @@ func TestAdvisoryReplyToABidLost(t *testing.T) {
 }
 
 func TestAdvisoryReplyToARenewalLost(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	proxy, through := openProxy(t, url)
 	m := newCrew(t, steady(), openLocked(t, through+"&default_query_exec_mode=exec", seldom()), openLocked(t, url))

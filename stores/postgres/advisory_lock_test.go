@@ -86,6 +86,7 @@ func TestBadgeFitsAndTellsApart(t *testing.T) {
 
 // Whoever takes the lock in another way excludes all candidates, and is never ended.
 func TestForeignHolderKeepsEverybodyOut(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	a := openLocked(t, url, WithValidation(50*time.Millisecond, 10*time.Second))
 	for kind, lock := range map[string]string{"an exclusive": "pg_advisory_lock", "a shared": "pg_advisory_lock_shared"} {
@@ -116,6 +117,7 @@ func TestForeignHolderKeepsEverybodyOut(t *testing.T) {
 }
 
 func TestForeignHolderLeadsToNoLeader(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	a := openLocked(t, url, WithValidation(50*time.Millisecond, 10*time.Second))
 	other := plain(t, url)
@@ -148,6 +150,7 @@ func TestOtherLocksOfTheSameNumber(t *testing.T) {
 
 // If the row is not as expected the lock does not remain, and if the lock is not to be had the row is not written.
 func TestAcquireIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	a := openLocked(t, url)
 	admin := openPool(t, url)
@@ -194,6 +197,7 @@ func TestAcquireIsAllOrNothing(t *testing.T) {
 
 // Whoever is woken by a release finds the lock free, every time.
 func TestReleaseFreesTheLockBeforeItIsTold(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	a := openLocked(t, url)
 	admin := openPool(t, url)
@@ -230,6 +234,7 @@ func zombie(t testing.TB, a *Advisory, url, election, session string) *pgx.Conn 
 }
 
 func TestZombieHolderIsEvicted(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	a := openLocked(t, url)
 	const ttl = 3 * time.Second
@@ -283,6 +288,7 @@ func TestOwnZombieIsEvictedAtOnce(t *testing.T) {
 // A leader whose row is renewed is never evicted, whoever bids. A machine that takes longer than a lease between two
 // renewals gets longer leases.
 func TestLivingLeaderIsNotEvicted(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	for ttl := 3 * time.Second; !livesThrough(t, url, ttl); ttl *= 3 {
 		if ttl > time.Minute {
@@ -417,6 +423,7 @@ func TestTermWithoutItsLockIsStillGivenBack(t *testing.T) {
 }
 
 func TestCloseGivesUpLocksAndSaysSo(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	a := openLocked(t, url)
 	b := openLocked(t, url)

@@ -238,6 +238,7 @@ func TestFrozenLeadersTransactionDoesNotKeepTheSeat(t *testing.T) {
 }
 
 func TestLongStatementDoesNotKeepTheSeat(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	tx := s.fenced(t, WithFenceLimit(3*time.Second)) // the statement has to begin within it
 	working := make(chan error, 1)
@@ -257,6 +258,7 @@ func TestLongStatementDoesNotKeepTheSeat(t *testing.T) {
 
 // TestTakeOverIsNotAppliedWhileItWaits: the write gives up before its context does, so that its outcome is known.
 func TestTakeOverIsNotAppliedWhileItWaits(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	tx := s.fenced(t, ample)
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second) // a quarter of it is left when the wait is over
@@ -352,6 +354,7 @@ func TestFenceSQL(t *testing.T) {
 
 // TestFenceOfALeaderThatIsCutOff: real candidates, and a leader whose transaction is open when its network goes.
 func TestFenceOfALeaderThatIsCutOff(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	proxy, err := tcpproxy.Listen(shared.Server(t).Addr)
 	must(t, err)

@@ -99,6 +99,7 @@ func TestDamagedRowIsPermanent(t *testing.T) {
 
 // What a statement did not do for want of a lock is known, soon, and done later.
 func TestLockedRowDelaysAWriteAndDoesNotHangIt(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, server(t))
 	current := storetest.Swap(t, s, "billing", "", held(1))
 	tx, err := s.pool.Begin(t.Context())

@@ -212,6 +212,7 @@ func TestChangeBeforeListening(t *testing.T) {
 
 // A connection that is open and dead is found by the next look.
 func TestWatchNoticesADeadConnection(t *testing.T) {
+	t.Parallel()
 	url := server(t)
 	proxy, through := openProxy(t, url)
 	writer, s := openStore(t, url), openStore(t, through, WithPollInterval(50*time.Millisecond))

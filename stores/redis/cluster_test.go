@@ -18,6 +18,7 @@ import (
 
 // Elections are dealt out over the masters, and everything of one election lies in one slot.
 func TestClusterSpreadsElections(t *testing.T) {
+	t.Parallel()
 	nodes := testserver.StartRedisCluster(t, 3)
 	s := newStore(t, newClusterClient(t, nodes))
 	for i := range 60 {
@@ -80,6 +81,7 @@ func (m *migration) finish() {
 // A slot moves to another master while its election is written and watched. Writes are redirected at every step, and the
 // watch follows.
 func TestSlotMoves(t *testing.T) {
+	t.Parallel()
 	nodes := testserver.StartRedisCluster(t, 2)
 	s, watching := newStore(t, newClusterClient(t, nodes)), newStore(t, newClusterClient(t, nodes))
 	current := storetest.Swap(t, s, "e", "", leader(1, "one"))
@@ -109,6 +111,7 @@ func TestSlotMoves(t *testing.T) {
 
 // While the keys of a slot are here and there, a new record waits, and is known not to be written.
 func TestTryAgain(t *testing.T) {
+	t.Parallel()
 	nodes := testserver.StartRedisCluster(t, 2)
 	s := newStore(t, newClusterClient(t, nodes))
 	storetest.Swap(t, s, "e", "", leader(1, "one"))
@@ -136,6 +139,7 @@ func sibling(election string) string {
 
 // With a master down nothing is written, and that is known once the others know. When it is back everything goes on.
 func TestClusterDown(t *testing.T) {
+	t.Parallel()
 	nodes := testserver.StartRedisCluster(t, 3, "--appendonly", "yes", "--cluster-node-timeout", "2000")
 	s := newStore(t, newClusterClient(t, nodes))
 	first := storetest.Swap(t, s, "e", "", leader(1, "one"))
@@ -173,6 +177,7 @@ func TestClusterDown(t *testing.T) {
 
 // The floor of a Prune binds elections on every master.
 func TestClusterPrune(t *testing.T) {
+	t.Parallel()
 	nodes := testserver.StartRedisCluster(t, 3)
 	s := newStore(t, newClusterClient(t, nodes))
 	storetest.Swap(t, s, "e", "", tenure.Record{Token: 7})
@@ -192,6 +197,7 @@ func TestClusterPrune(t *testing.T) {
 
 // Candidates in a Cluster go on while slots move.
 func TestLeaderOutlivesAMove(t *testing.T) {
+	t.Parallel()
 	nodes := testserver.StartRedisCluster(t, 2)
 	open := func() tenure.Store { return newStore(t, newClusterClient(t, nodes)) }
 	var m *migration

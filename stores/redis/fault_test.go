@@ -106,6 +106,7 @@ func TestWatchIsRestored(t *testing.T) {
 
 // Of a connection that stands open and carries nothing no reset tells. The probe does.
 func TestHalfOpenSubscriptionIsNoticed(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartRedis(t)
 	proxy := tcpproxy.Start(t, server.Addr)
 	watching := newStore(t, newClient(t, proxy.Addr()), WithPing(time.Second))
@@ -225,6 +226,7 @@ func TestBusy(t *testing.T) {
 // A server that reads its data at start, here for some seconds, refuses everything. It syncs each write: one that waits
 // for a sync in the background would be lost with the process, and there would be little to read.
 func TestLoading(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no",
 		"--auto-aof-rewrite-percentage", "0", "--loading-process-events-interval-bytes", "1024",
 		"--key-load-delay", "400") // microseconds

@@ -57,6 +57,7 @@ func TestFencedScript(t *testing.T) {
 }
 
 func TestFenceInACluster(t *testing.T) {
+	t.Parallel()
 	nodes := testserver.StartRedisCluster(t, 2)
 	f := NewFence(newClusterClient(t, nodes), "{orders}:fence")
 	must(t, f.Set(t.Context(), 2, "{orders}:1", "two"))

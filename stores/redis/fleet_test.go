@@ -26,6 +26,7 @@ func TestServerFrozenForAWhile(t *testing.T) {
 }
 
 func TestFrozenServer(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartRedis(t)
 	scenario.Outages(t, at(t, server.Addr), scenario.Freeze(server.Process))
 }
@@ -43,6 +44,7 @@ func TestLeaderOutlivesLostReplies(t *testing.T) {
 }
 
 func TestPartitionedLeader(t *testing.T) {
+	t.Parallel()
 	for name, cutOff := range scenario.CutOffs() {
 		t.Run(name, func(t *testing.T) {
 			open := func(addr string) tenure.Store { return newStore(t, newClient(t, addr)) }
@@ -64,6 +66,7 @@ func awaitRenewals(t testing.TB, s *Store, n uint64) {
 // A server that comes back without its data has lost the record and the token. Candidates that saw them say so, wait,
 // and go on above; nobody leads beside the leader of before.
 func TestRestartWithoutDataIsSeen(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartRedis(t)
 	s := storeAt(t, server)
 	for token := range uint64(5) { // a past

@@ -64,6 +64,7 @@ func TestGuaranteeWithoutTheRightToAsk(t *testing.T) {
 
 // The weakest master of a Cluster decides.
 func TestGuaranteeOfACluster(t *testing.T) {
+	t.Parallel()
 	nodes := testserver.StartRedisCluster(t, 2, "--appendonly", "yes", "--appendfsync", "always")
 	s := newStore(t, newClusterClient(t, nodes))
 	checkGuarantee(t, "two good masters", s, tenure.GradeExclusive, "appendfsync always")

@@ -19,6 +19,7 @@ import (
 // While the watch delivers, all that the server gets is the leader's renewals. Nothing else is counted there in more than
 // a lease, however many candidates stand by.
 func TestFollowersAtRestSendNothing(t *testing.T) {
+	t.Parallel()
 	const ttl = 6 * time.Second // with renewals so often a machine may stand still for half of it
 	server := testserver.StartRedis(t)
 	f := fleet.New(t)
@@ -51,6 +52,7 @@ func TestFollowersAtRestSendNothing(t *testing.T) {
 
 // A subscription on which nothing happens is probed, and only then.
 func TestSilentSubscriptionIsProbed(t *testing.T) {
+	t.Parallel()
 	server := testserver.StartRedis(t)
 	s := storeAt(t, server, WithPing(time.Second))
 	box := watchInto(t, s, "e")

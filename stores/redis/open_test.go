@@ -59,6 +59,7 @@ func TestPasswordFileIsReadAgain(t *testing.T) {
 }
 
 func TestOpenCluster(t *testing.T) {
+	t.Parallel()
 	nodes := testserver.StartRedisCluster(t, 2)
 	s := openAt(t, fmt.Sprintf("redis+cluster://%s,%s", nodes[0].Addr, nodes[1].Addr))
 	storetest.Swap(t, s, "e", "", leader(1, "one"))

@@ -22,6 +22,7 @@ func openAt(t testing.TB, url string, options ...Option) *Store {
 
 // Sentinel promotes a replica when the master dies. Candidates and watches go on there, above the token of before.
 func TestSentinelFailover(t *testing.T) {
+	t.Parallel()
 	master := testserver.StartRedis(t)
 	replica := testserver.StartReplica(t, master)
 	sentinel := testserver.StartSentinel(t, "mine", master, 1)
@@ -50,6 +51,7 @@ func TestSentinelFailover(t *testing.T) {
 
 // A master that stands still and is replaced comes back as a replica, and takes no more writes.
 func TestSentinelFailoverOfAFrozenMaster(t *testing.T) {
+	t.Parallel()
 	master := testserver.StartRedis(t)
 	replica := testserver.StartReplica(t, master)
 	sentinel := testserver.StartSentinel(t, "mine", master, 1)
@@ -78,6 +80,7 @@ func TestSentinelFailoverOfAFrozenMaster(t *testing.T) {
 
 // A write that too few replicas acknowledge is there all the same, and its writer is told that he cannot know.
 func TestReplicasAcknowledge(t *testing.T) {
+	t.Parallel()
 	master := testserver.StartRedis(t)
 	replica := testserver.StartReplica(t, master)
 	s := storeAt(t, master, WithReplicas(1, 10*time.Second))
@@ -109,6 +112,7 @@ func TestReplicasAcknowledge(t *testing.T) {
 }
 
 func TestReplicasAcknowledgeInACluster(t *testing.T) {
+	t.Parallel()
 	nodes := testserver.StartRedisCluster(t, 2)
 	s := newStore(t, newClusterClient(t, nodes), WithReplicas(1, 10*time.Millisecond))
 	if _, err := s.CompareAndSwap(t.Context(), "e", "", leader(1, "one")); !unknown(err) {
