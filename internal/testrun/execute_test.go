@@ -121,6 +121,25 @@ func TestWhatIsLeftBehind(t *testing.T) {
 	}
 }
 
+// Who misspells a test has not tested anything.
+func TestPatternThatMatchesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		pattern string
+		results []result
+		refused bool
+	}{
+		"all":           {"", []result{{}}, false},
+		"some":          {"TestX", []result{{}, {tests: []testTime{{test: "TestX"}}}}, false},
+		"none":          {"TestX", []result{{}, {}}, true},
+		"only a defect": {"TestX", []result{{err: errNoWorkspace}}, false},
+	} {
+		s := summary{results: c.results}
+		if err := s.matched(c.pattern); (err != nil) != c.refused {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestWhatDoesNotCompileFails(t *testing.T) {
 	if r := (execution{}).one(t.Context(), job{}, t.TempDir()+"/missing.test"); r.err == nil {
 		t.Error("a package without a binary passed")

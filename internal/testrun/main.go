@@ -194,5 +194,8 @@ func execute(ctx context.Context, s *summary, o options, p plan, bs []batch) err
 		r.print(os.Stdout)
 	})
 	running()
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return s.matched(o.run)
 }

@@ -46,6 +46,15 @@ func (s *summary) failed() bool {
 	return slices.ContainsFunc(s.results, func(r result) bool { return r.err != nil })
 }
 
+// matched returns an error if tests were asked for by a pattern, and there are none.
+func (s *summary) matched(pattern string) error {
+	ran := func(r result) bool { return r.err != nil || len(r.tests) > 0 }
+	if pattern == "" || slices.ContainsFunc(s.results, ran) {
+		return nil
+	}
+	return fmt.Errorf("no test matches %q in what this run tests", pattern)
+}
+
 // print says of a package how its tests went, and shows what those printed that failed.
 func (r result) print(w io.Writer) {
 	outcome := "ok    "
