@@ -136,7 +136,11 @@ func (x execution) piped(tests, convert *exec.Cmd, read func(events io.Reader)) 
 	return err
 }
 
-// environment is that of the tests: they use those servers alone that the run is for.
-func environment(servers []string) []string {
+// environment is that of the tests. A run of everything uses those servers alone that it is for, so that the same tests
+// run everywhere. One directory is tested with whatever there is.
+func (o options) environment(servers []string) []string {
+	if o.dir != "" {
+		return os.Environ()
+	}
 	return append(os.Environ(), "TENURE_SERVERS="+strings.Join(servers, " "))
 }

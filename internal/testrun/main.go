@@ -185,7 +185,7 @@ func execute(ctx context.Context, s *summary, o options, p plan, bs []batch) err
 		return err
 	}
 	x := execution{
-		o, strings.TrimSpace(string(text)), environment(p.servers),
+		o, strings.TrimSpace(string(text)), o.environment(p.servers),
 		stalls{every: betweenStalls, most: o.stall, freeze: freeze, thaw: thaw},
 	}
 	running := s.phase("running")

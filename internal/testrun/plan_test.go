@@ -96,6 +96,20 @@ func TestNothingIsLeftOutByBoth(t *testing.T) {
 	}
 }
 
+// Only a run of everything keeps tests from servers: those of one directory would be skipped for a server that its line
+// of the table does not name.
+func TestServersOfARun(t *testing.T) {
+	confined := func(variable string) bool { return strings.HasPrefix(variable, "TENURE_SERVERS=") }
+	t.Setenv("TENURE_SERVERS", "") // so that it is restored
+	os.Unsetenv("TENURE_SERVERS")
+	if all := (options{}).environment([]string{"a", "b"}); !slices.Contains(all, "TENURE_SERVERS=a b") {
+		t.Errorf("a run of everything has %q", all)
+	}
+	if one := (options{dir: "stores/b"}).environment([]string{"a"}); slices.ContainsFunc(one, confined) {
+		t.Errorf("a run of one directory has %q", one)
+	}
+}
+
 // One directory is tested whole, with the servers that it needs, even if make test leaves it out.
 func TestOneDirectory(t *testing.T) {
 	all, err := parseTable("stores/a plain race redis-server\nstores/b - race etcd bash\nstores plain -\n")
