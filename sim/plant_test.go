@@ -35,19 +35,16 @@ const plantedHistories = 20_000
 // TestPlantedBugs builds the simulator once with each of the planted bugs, by the compiler's overlay, and expects that
 // the rules named are found to be broken.
 func TestPlantedBugs(t *testing.T) {
-	if testing.Short() {
-		t.Log("short: every sixth bug only")
-	}
 	protocol, err := filepath.Abs("../internal/protocol")
 	if err != nil {
 		t.Fatal(err)
 	}
 	slots := make(chan struct{}, 2)
 	for i, bug := range planted {
-		if testing.Short() && i%6 != 0 {
-			continue
-		}
 		t.Run(strings.ReplaceAll(bug.name, " ", "-"), func(t *testing.T) {
+			if testing.Short() && i%6 != 0 {
+				t.Skip("left to make test-all: five of six planted bugs, which are compiled each")
+			}
 			t.Parallel()
 			slots <- struct{}{}
 			defer func() { <-slots }()
