@@ -20,11 +20,11 @@ help: ## list the targets
 test: ## test all that is quick, on real servers; make test PKG=stores/redis RUN=TestHandOver: one directory, whole
 	@bash .ci/test $(if $(PKG),-in '$(PKG)') $(if $(RUN),-run '$(RUN)')
 
-test-all: ## test the rest: slow tests, more servers, browsers, the race detector everywhere (half an hour)
+test-all: ## test the rest: slow tests, more servers, browsers, the race detector (a quarter of an hour)
 	@bash bench/peers/get nest || [ -z "$$TENURE_NEED_SERVERS" ]
 	@bash .ci/test -all $(if $(RUN),-run '$(RUN)')
 
-steady: ## make test three times on a machine that is overloaded and stalls (an hour; PKG and RUN as above)
+steady: ## make test three times on a machine that is overloaded and stalls (twenty minutes; PKG and RUN as above)
 	@for round in 1 2 3; do \
 		echo "round $$round of 3"; \
 		bash .ci/test -burn $$((3 * $$(getconf _NPROCESSORS_ONLN))) -stall 1s $(if $(PKG),-in '$(PKG)') $(if $(RUN),-run '$(RUN)') || exit 1; \

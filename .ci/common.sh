@@ -46,13 +46,3 @@ tool() {
 	fi
 	say "$bin"
 }
-
-# race_flag prints -race if the race detector works here: it needs a C compiler on most systems. Otherwise it says so.
-race_flag() {
-	local problem
-	if problem=$(go test -c -race -o /dev/null ./internal/clock 2>&1); then
-		say -race
-	else
-		say "without the race detector: $(printf '%s' "$problem" | tail -n 1) (a C compiler such as gcc enables it)" >&2
-	fi
-}
