@@ -332,17 +332,22 @@ func TestLeaseTooShortToStartTheCommand(t *testing.T) {
 	}
 }
 
-// A command that is started too late again and again is given up, and the seat given back each time.
+// A command that is started too late again and again is given up, and the seat given back each time, whether its guard
+// comes so late that it refuses or does not come at all.
 func TestCommandIsStartedTooLate(t *testing.T) {
-	t.Parallel()
-	a := newArena(t)
-	n := a.run(slow("2500ms"), "--ttl", "1500ms")
-	if got, said := n.wait(), n.stderr.String(); got != codeFailed || strings.Count(said, "give a longer TTL") != 1 {
-		t.Errorf("status %d, want %d; it said %s", got, codeFailed, said)
-	}
-	s := decode[[]standing](t, call(t, a.flag, "status", "x", "--json").stdout)[0]
-	if s.State != stateVacant || s.Token != 3 || len(a.entries()) > 0 {
-		t.Errorf("want three terms, each given back, and no worker: %+v, %+v", s, a.entries())
+	for name, start := range map[string]string{"late": "2500ms", "never": "1h"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newArena(t)
+			n := a.run(slow(start), "--ttl", "1500ms")
+			if got, said := n.wait(), n.stderr.String(); got != codeFailed || strings.Count(said, "give a longer TTL") != 1 {
+				t.Errorf("status %d, want %d; it said %s", got, codeFailed, said)
+			}
+			s := decode[[]standing](t, call(t, a.flag, "status", "x", "--json").stdout)[0]
+			if s.State != stateVacant || s.Token != 3 || len(a.entries()) > 0 {
+				t.Errorf("want three terms, each given back, and no worker: %+v, %+v", s, a.entries())
+			}
+		})
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	// ErrOverdue: the deadline passed before the command could be started. It did not run.
+	// ErrOverdue: the deadline passed before the command was known to run. Nothing of it is left.
 	ErrOverdue = errors.New("guard: the deadline passed before the command was started")
 	// ErrEnding: the group is being ended, or has ended. Extending comes too late: a deadline that passed is final.
 	ErrEnding = errors.New("guard: the command is being ended")

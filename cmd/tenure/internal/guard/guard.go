@@ -29,8 +29,9 @@ type Guard struct {
 // Start starts the command under guard and returns once it runs. ctx bounds the start alone: if it ends before, the
 // command is killed, if it runs at all, and the error is the context's cause.
 //
-// The error is [ErrOverdue] if SignalAt had passed before the command could be started, a [CommandError] if it cannot
-// be, [ErrLost] if the guard process died.
+// The error is [ErrOverdue] if SignalAt had passed before the command could be started, also if the guard process took so
+// long to start that it was killed; a [CommandError] if the command cannot be started; [ErrLost] if the guard process
+// died by itself.
 //
 // On Linux this process becomes the reaper of orphans among its descendants. It should have no other children that
 // are in a session of their own: they would be killed with the orphans if the guard is lost. As the first process of a
@@ -158,8 +159,16 @@ func (g *Guard) note(r report) {
 	case reportEnded:
 		g.ending, g.exit.Cause = true, r.Cause
 	case reportLost:
-		g.ending, g.exit.Cause, g.err = true, r.Cause, ErrLost
+		g.ending, g.exit.Cause, g.err = true, r.Cause, g.lost(r)
 	}
+}
+
+// lost tells a guard process that died from one that was killed because the command did not run in time.
+func (g *Guard) lost(r report) error {
+	if g.pid == 0 && r.Cause == CauseDeadline {
+		return ErrOverdue
+	}
+	return ErrLost
 }
 
 // log runs outside of the lock: a slow handler must not delay an extension.
@@ -170,15 +179,23 @@ func (g *Guard) log(r report) {
 		log.Info("command started", "cgroup", r.Cgroup)
 	case reportRefused:
 		if r.Cause == CauseDeadline { // other reasons end the run, and whoever started it tells them
-			g.logger.Warn("command not started", "command", g.command, "error", ErrOverdue)
+			g.logOverdue()
 		}
 	case reportEnding:
 		log.Info("command is being ended", "cause", r.Cause, "killed", r.Phase == killing)
 	case reportExited:
 		log.Info("command exited", "status", Exit{Code: r.Code, Signal: r.Signal}.String())
 	case reportLost:
+		if errors.Is(g.err, ErrOverdue) {
+			g.logOverdue()
+			return
+		}
 		log.Error("guard process died, command killed", "cause", r.Cause)
 	}
+}
+
+func (g *Guard) logOverdue() {
+	g.logger.Warn("command not started", "command", g.command, "error", ErrOverdue)
 }
 
 func (g *Guard) refused(r report) error {

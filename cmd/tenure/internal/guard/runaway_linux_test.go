@@ -78,7 +78,7 @@ func TestRunaway(t *testing.T) {
 	inAndOutOfCgroups(t, func(t *testing.T, noCgroup bool) {
 		// On a busy machine they may end by themselves before they are struck, and a guard that is kept from its
 		// work for seconds is killed as well, with all that it leaves.
-		const chances = 3
+		const chances = 10
 		var err error
 		for range chances {
 			if err = catchRunaway(t, noCgroup); err == nil {
