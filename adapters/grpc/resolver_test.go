@@ -255,7 +255,7 @@ func TestResolverWithLeaderAddress(t *testing.T) {
 	})
 }
 
-// tardy is a store that returns some time after its context has ended.
+// tardy is a store that returns some time after its context has ended, though before it is given up.
 type tardy struct {
 	tenure.Store
 	returned bool
@@ -263,7 +263,7 @@ type tardy struct {
 
 func (s *tardy) Load(ctx context.Context, _ string) (tenure.Snapshot, error) {
 	<-ctx.Done()
-	time.Sleep(time.Second)
+	time.Sleep(100 * time.Millisecond)
 	s.returned = true
 	return tenure.Snapshot{}, ctx.Err()
 }
