@@ -129,12 +129,12 @@ func (m *crew) leader() (who int, token uint64) {
 	return m.after(0)
 }
 
-// after waits for a leader in a term above the token.
+// after waits for a leader who works in a term above the token.
 func (m *crew) after(token uint64) (who int, now uint64) {
 	m.t.Helper()
 	storetest.Eventually(m.t, fmt.Sprintf("somebody leads after term %d", token), func() bool {
 		for i, c := range m.candidates {
-			if term, ok := c.Term(); ok && term.Token > token {
+			if term, ok := c.Term(); ok && term.Token > token && m.works(term.Token) {
 				who, now = i, term.Token
 				return true
 			}
@@ -142,6 +142,13 @@ func (m *crew) after(token uint64) (who int, now uint64) {
 		return false
 	})
 	return who, now
+}
+
+// works reports whether the work of a term has begun: a term that ends before says nothing about how.
+func (m *crew) works(token uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.stays, func(s *stay) bool { return s.token == token && !s.first.IsZero() })
 }
 
 // ended waits for the end of a term and returns what is recorded of it.

@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/tenure-go/tenure"
@@ -51,7 +53,7 @@ func TestAdvisoryHalfOpenConnection(t *testing.T) {
 	fast := WithValidation(50*time.Millisecond, 3*time.Second) // well before the end of the lease
 	a, b := openLocked(t, through, fast), openLocked(t, url)
 	admin := openPool(t, url)
-	m := newCrew(t, lease(10*time.Second), a, b)
+	m := newCrew(t, lease(15*time.Second), a, b) // after a renewal that hangs for 5 s, as much of the lease is left
 	_, token := m.leader()
 	zombie := backendOfLeader(t, a, admin)
 	proxy.Hold()
@@ -68,6 +70,17 @@ func TestAdvisoryHalfOpenConnection(t *testing.T) {
 	}
 	proxy.Release()
 	m.keeps(1, next, time.Second)
+}
+
+// Nothing else notices the silence long before a renewal is due.
+func TestAdvisoryValidationNoticesSilence(t *testing.T) {
+	t.Parallel()
+	proxy, through := openProxy(t, server(t))
+	m := newCrew(t, lease(longTTL), openLocked(t, through, WithValidation(50*time.Millisecond, 3*time.Second)))
+	_, token := m.leader()
+	proxy.Hold()
+	defer proxy.Release()
+	m.revoked(token)
 }
 
 func TestAdvisoryServerFrozenAndResumed(t *testing.T) {
@@ -274,12 +287,18 @@ func TestAdvisoryImpatientCaller(t *testing.T) {
 	}
 }
 
-// A hand-over with many candidates: one leads next, and none of the others has anything to complain of.
+// slowBids has the row of a new term take 50 ms to be written, for which the bid has the lock.
+const slowBids = `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.05); RETURN NEW; END';
+CREATE TRIGGER slow BEFORE UPDATE ON tenure FOR EACH ROW WHEN (NEW.token <> OLD.token) EXECUTE FUNCTION slow()`
+
+// A hand-over with many candidates: one leads next, and none of the others has anything to complain of, unless the
+// server takes longer to commit the bid than the others look who has its lock.
 func TestAdvisoryHerd(t *testing.T) {
 	url := server(t)
+	exec(t, openLocked(t, url).table.pool, slowBids, pgx.QueryExecModeSimpleProtocol)
 	var stores []tenure.Store
 	for range 8 {
-		stores = append(stores, openLocked(t, url+"&pool_max_conns=2"))
+		stores = append(stores, newPatient(t, url+"&pool_max_conns=2"))
 	}
 	m := newCrew(t, lease(longTTL), stores...)
 	_, token := m.leader()
@@ -289,8 +308,51 @@ func TestAdvisoryHerd(t *testing.T) {
 		_, token = m.after(token)
 	}
 	for i, c := range m.candidates {
-		if st := c.Status(); st.LastError != nil {
-			t.Errorf("candidate %d met the error %v", i, st.LastError)
+		if err := c.Status().LastError; err != nil && !errors.Is(err, tenure.ErrNotApplied) {
+			t.Errorf("candidate %d met the error %v", i, err)
 		}
 	}
+}
+
+// patient is a store of which no bid may be refused that has not looked several times who has the lock.
+type patient struct {
+	*Advisory
+	t     testing.TB
+	looks atomic.Int64
+}
+
+func newPatient(t testing.TB, url string) *patient {
+	t.Helper()
+	p := &patient{t: t}
+	config, err := pgxpool.ParseConfig(url)
+	must(t, err)
+	config.ConnConfig.Tracer = p
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	must(t, err)
+	t.Cleanup(pool.Close)
+	p.Advisory, err = NewAdvisory(pool, validateWithin(maxValidation))
+	must(t, err)
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// TraceQueryStart counts the looks.
+func (p *patient) TraceQueryStart(ctx context.Context, _ *pgx.Conn, query pgx.TraceQueryStartData) context.Context {
+	if query.SQL == holdersText {
+		p.looks.Add(1)
+	}
+	return ctx
+}
+
+func (p *patient) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (p *patient) CompareAndSwap(
+	ctx context.Context, election string, old tenure.Version, record tenure.Record,
+) (tenure.Snapshot, error) {
+	before := p.looks.Load()
+	snapshot, err := p.Advisory.CompareAndSwap(ctx, election, old, record)
+	if n := p.looks.Load() - before; n < 5 && errors.Is(err, tenure.ErrNotApplied) && ctx.Err() == nil {
+		p.t.Errorf("a bid was refused after %d looks: %v", n, err)
+	}
+	return snapshot, err
 }

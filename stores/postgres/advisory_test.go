@@ -9,9 +9,11 @@ import (
 	"github.com/tenure-go/tenure/tenuretest"
 )
 
-// openLocked returns a store with advisory locks whose tables exist, over a pool of its own.
+// openLocked returns a store with advisory locks whose tables exist, over a pool of its own. No pause of a busy machine
+// costs it a lock, unless the options say otherwise.
 func openLocked(t testing.TB, url string, options ...Option) *Advisory {
 	t.Helper()
+	options = append([]Option{validateWithin(maxValidation)}, options...)
 	a, err := NewAdvisory(openPool(t, url), options...)
 	must(t, err)
 	t.Cleanup(func() { _ = a.Close() })

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -72,6 +73,32 @@ func scalar[T any](t testing.TB, q querier, sql string, args ...any) (value T) {
 	t.Helper()
 	must(t, q.QueryRow(context.Background(), sql, args...).Scan(&value))
 	return value
+}
+
+// inTime has something happen that must not take longer than d. try reports whether it did not: a machine that stood
+// still meanwhile, or is slower, gets three times as much.
+func inTime(t testing.TB, d time.Duration, try func(d time.Duration) bool) {
+	t.Helper()
+	for ; !try(d); d *= 3 {
+		if d > patience {
+			t.Fatalf("the machine did not do it within %v", d)
+		}
+	}
+}
+
+// givesUp makes a write that waits in vain for what somebody has locked. It has to know before its context ends that
+// it was not applied.
+func givesUp(t testing.TB, write func(context.Context) error) {
+	t.Helper()
+	inTime(t, 8*time.Second, func(d time.Duration) bool {
+		ctx, cancel := context.WithTimeout(context.Background(), d)
+		defer cancel()
+		err := write(ctx)
+		if err == nil || !errors.Is(err, tenure.ErrNotApplied) && ctx.Err() == nil {
+			t.Fatalf("a write that waits for a lock returned %v, want ErrNotApplied", err)
+		}
+		return ctx.Err() == nil
+	})
 }
 
 func must(t testing.TB, err error) {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -111,17 +112,32 @@ func TestLockedRowDelaysAWriteAndDoesNotHangIt(t *testing.T) {
 	renewal.Renewals++
 	current = storetest.Swap(t, s, "billing", current.Version, renewal) // touches no key column
 
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second) // a quarter of it is left when the wait is over
-	defer cancel()
-	_, err = s.CompareAndSwap(ctx, "billing", current.Version, held(2))
-	if !errors.Is(err, tenure.ErrNotApplied) || ctx.Err() != nil {
-		t.Fatalf("a take-over while the row is locked: %v (context %v), want ErrNotApplied before the context ends", err, ctx.Err())
-	}
+	givesUp(t, func(ctx context.Context) error {
+		_, err := s.CompareAndSwap(ctx, "billing", current.Version, held(2))
+		return err
+	})
 	if got := scalar[string](t, s.pool, "SHOW lock_timeout"); got != "0" {
 		t.Errorf("the session keeps a lock timeout of %s", got)
 	}
 	must(t, tx.Rollback(context.Background()))
 	storetest.Swap(t, s, "billing", current.Version, held(2))
+}
+
+func TestWaitForALockLeavesAQuarterOfTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for left, want := range map[time.Duration]time.Duration{
+			400 * time.Millisecond: 300 * time.Millisecond, 4 * time.Second: 3 * time.Second, time.Minute: maxLockTimeout,
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), left)
+			if got := lockTimeout(ctx); got != want {
+				t.Errorf("with %v left it waits for %v, want %v", left, got, want)
+			}
+			cancel()
+		}
+		if got := lockTimeout(t.Context()); got != maxLockTimeout {
+			t.Errorf("without a deadline it waits for %v, want %v", got, maxLockTimeout)
+		}
+	})
 }
 
 func TestCompareAndSwapIsOneRoundTrip(t *testing.T) {
