@@ -1,14 +1,14 @@
 # `make` lists the targets.
 
 SHELL := bash
-SEED  ?= 1
+SEED  ?=
 FOR   ?= 30s
 STORE ?= all
 BENCH ?=
 PKG   ?=
 RUN   ?=
 PEERS ?=
-SIM   := go run ./sim/cmd/tenure-sim -seed $(SEED) -workers $$(getconf _NPROCESSORS_ONLN)
+SIM   := go run ./sim/cmd/tenure-sim -corpus sim/corpus.txt $(if $(SEED),-seed $(SEED)) -workers $$(getconf _NPROCESSORS_ONLN)
 
 .DEFAULT_GOAL := help
 .PHONY: help test test-all steady lint fmt tidy vet-all sim sim-short demo bench bench-stores bench-peers bench-docs servers build ci clean
@@ -42,14 +42,25 @@ tidy: ## tidy go.mod and go.sum of every module
 vet-all: ## compile and vet every module for Linux, macOS and Windows
 	@bash .ci/vet
 
-sim: ## simulate a million histories of elections (SEED=n for others)
+sim: ## simulate a million histories of elections, others each time (SEED=n repeats those of a run)
 	@$(SIM) -histories 1000000
 
 sim-short: ## simulate twenty thousand histories
 	@$(SIM) -histories 20000
 
+.PHONY: mutants mutants-short
+SHARE  ?= 1/40
+MUTANT := go run ./internal/mutate
+
+mutants: ## change the engine's source in one place after another, each of which a test has to notice (hours; goes on after an interruption; MUTANTS="-match Machine.see")
+	@mkdir -p .cache
+	@$(MUTANT) -resume .cache/mutants.jsonl -out .cache/mutants.jsonl $(MUTANTS)
+
+mutants-short: ## a share of that, some minutes (SHARE=2/40 for another; MUTANTS="-v")
+	@$(MUTANT) -share $(SHARE) $(MUTANTS)
+
 .PHONY: chaos chaos-short chaos-selfcheck chaos-docs
-CHAOS := go run ./integration/cmd/tenure-chaos -seed $(SEED)
+CHAOS := go run ./integration/cmd/tenure-chaos -seed $(or $(SEED),1)
 
 chaos: ## strike elections over real servers with faults, and check them (STORE=redis FOR=10m SEED=7)
 	@$(CHAOS) -store $(STORE) -for $(FOR)

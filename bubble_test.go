@@ -18,7 +18,8 @@ import (
 const (
 	ttl   = 10 * time.Second
 	drain = ttl / 5
-	trust = ttl*98/100 - drain
+	trust = ttl*99/100 - time.Microsecond - drain // a leader's margin: the clock error and the clocks' grain
+	wait  = ttl*101/100 + time.Microsecond        // a follower's
 	name  = "billing"
 )
 

@@ -17,27 +17,20 @@ type Candidate struct {
 	election string
 	config   *config
 	clock    clock.Source
-	events   dispatcher
+	events   *dispatcher // nil without observers
+	log      *journal    // nil without a logger
 
 	current atomic.Pointer[lead] // the term that stands, or whose work drains; nil if none
+	state   atomic.Uint32        // a State, by the machine alone
 
-	inbox inbox
+	inbox  inbox
+	strays strays
 
 	mu      sync.Mutex // guards the machine between steps, and all below
 	machine *protocol.Machine
 	stint   *stint // nil while the candidate is idle
 	history ring
 	vitals  vitals
-}
-
-// vitals are what Status tells beyond the machine's state.
-type vitals struct {
-	lastError   error
-	lastErrorAt time.Time
-	renewedAt   time.Time
-	latency     time.Duration
-	margin      time.Duration
-	sent        time.Duration // monotonic reading before the call in flight
 }
 
 // New returns a candidate of the election in store. The error wraps [ErrConfig] and names what is wrong: a name, or
@@ -55,13 +48,13 @@ func New(store Store, election string, options ...Option) (*Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.logger = config.logger.With("election", election, "candidate", config.ID)
 	c := &Candidate{
 		store: store, election: election, config: config, clock: clock.New(config.clock),
-		machine: protocol.New(config.Config, config.random),
+		machine: protocol.New(config.Config, config.random, fresh{}),
 	}
 	c.inbox.bell = make(chan struct{}, 1)
-	c.events.observers, c.events.log = config.observers, config.logger
+	c.log = newJournal(config.logger, "election", election, "candidate", config.ID)
+	c.events = newDispatcher(config.observers, c.log)
 	return c, nil
 }
 
@@ -71,10 +64,14 @@ func (c *Candidate) ID() string { return c.config.ID }
 // Election returns the name of the election.
 func (c *Candidate) Election() string { return c.election }
 
-// IsLeader reports whether the candidate leads now. It reads the clock at every call, so that a process that was
-// paused or suspended past its lease gets the right answer at once; it makes no call to the store and does not
-// allocate. A yes counts as leadership handed out: giving up the seat later takes the full drain, unless
-// [Candidate.Idle] says that nothing acts on it any more.
+// IsLeader reports whether the candidate leads now, to whoever is going to act on the answer. It reads the clock at
+// every call, so that a process that was paused or suspended past its lease gets the right answer at once; it makes no
+// call to the store and does not allocate.
+//
+// A yes counts as leadership handed out: giving up the seat later takes the full drain, unless [Candidate.Idle] says
+// that nothing acts on it any more, or the function of Run has returned, or Resign of a Leadership was called, which
+// say the same. Whatever only looks, such as a probe, a metric or a display, asks [Candidate.State], which hands out
+// nothing.
 func (c *Candidate) IsLeader() bool {
 	l := c.current.Load()
 	return l != nil && l.ask()
@@ -112,6 +109,8 @@ func (c *Candidate) RunIfLeader(ctx context.Context, fn func(context.Context, Te
 	defer l.leave()
 	work, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	work, duty := c.onDuty(work)
+	defer duty.end()
 	stop := context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })
 	defer stop()
 	return true, fn(work, l.term)

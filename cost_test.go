@@ -31,7 +31,7 @@ func TestIsLeaderDoesNotAllocate(t *testing.T) {
 	c := leading(t)
 	term, _ := c.Term()
 	if n := testing.AllocsPerRun(1000, func() {
-		if !c.IsLeader() || !term.Valid() {
+		if c.State() != tenure.StateLeader || !c.IsLeader() || !term.Valid() {
 			t.Error("not leading")
 		}
 	}); n != 0 {

@@ -8,9 +8,9 @@
 //
 // A [Candidate] stands for one election. [Candidate.Run] calls a function for every term that it leads, and the
 // function's context ends with the term. Other shapes of the same thing: [Candidate.Start] in the background, with
-// [Candidate.IsLeader] to ask and [Candidate.RunIfLeader] to act; [Candidate.Campaign] to wait for a term and hold it;
-// [Candidate.TryAcquire] for one attempt. [Observe] tells who leads without taking part, and [Ask], [SetPause] and
-// [Forget] operate an election through its store alone.
+// [Candidate.IsLeader] to ask before acting and [Candidate.RunIfLeader] to act; [Candidate.Campaign] to wait for a term
+// and hold it; [Candidate.TryAcquire] for one attempt. [Candidate.State] is for those who only look. [Observe] tells
+// who leads without taking part, and [Ask], [SetPause] and [Forget] operate an election through its store alone.
 //
 // # Guarantees
 //
@@ -22,7 +22,8 @@
 //   - The fencing token, [Term.Token], grows with every term and never falls.
 //   - IsLeader and [Term.Valid] compare with the clocks at every call; once they have said no, they never again say
 //     yes of the same term.
-//   - The seat is given up only after leader work has returned, or its drain has passed.
+//   - The seat is given up only after leader work has returned and observers have heard of the end, or the drain has
+//     passed.
 //   - A store that is away for less than a lease changes nothing; after a longer outage every candidate stands again.
 //
 // # What it does not guarantee
@@ -35,19 +36,25 @@
 //     step of a candidate, a twentieth of the TTL apart, but not at every question, which it would make dear.
 //   - Clocks whose rates are wrong by more than [WithClockError], and virtual machines restored from a snapshot, which
 //     stop every clock there is.
+//   - A process that was copied while it ran, as by a snapshot that is restored twice, or beside its original: copies
+//     may lead together, with one token, until one lease after the copy was made. Fencing does not help meanwhile. By
+//     then one of them finds out, tells so by [EventCopied], and is another candidate from there on.
 //
 // # Timing
 //
 // With D the TTL, e the clock error and sent the moment before the last renewal that landed was sent:
 //
-//	trusted until                  sent + D·(1-2e) - drain
-//	leader work has returned by    sent + D·(1-2e)
-//	others may lead from           first sight of that renewal + D
+//	trusted until                  sent + D·(1-e) - g - drain
+//	leader work has returned by    sent + D·(1-e) - g
+//	others may lead from           first sight of that renewal + D·(1+e) + g
+//
+// g is the grain of the system's clocks: 1 µs, or 16 ms on Windows. Each process keeps the margin for its own clocks,
+// so that candidates need not agree on e.
 //
 // A renewal is due every D/3, so with the defaults (D 10 s, e 1 %, drain 2 s) a leader that loses its store leads on
-// for 4.4 to 7.8 s. A clean hand-over takes two round trips where the store pushes, and up to one poll interval (D/5)
-// more where it does not; after a crash D has to pass first, unless the store can vouch for the death as a file store
-// does.
+// for 4.5 to 7.9 s, and a follower waits for 10.1 s. A clean hand-over takes two round trips where the store pushes,
+// and up to one poll interval (D/5) more where it does not; after a crash D and the follower's margin have to pass
+// first, unless the store can vouch for the death as a file store does.
 //
 // # Stores
 //

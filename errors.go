@@ -35,6 +35,15 @@ var (
 	// ErrOverran: leader work did not return in the time it had. The seat was not released; it is free to others
 	// once the lease has run out.
 	ErrOverran = errors.New("tenure: leader work has not returned in time")
+	// ErrNotReleased: the term is over, but the store did not confirm in time that the seat was given back. It is free
+	// to others once the lease has run out; of a lease that ran out by itself it is not reported.
+	ErrNotReleased = errors.New("tenure: the seat could not be given back")
+	// ErrNotTransferred is returned when the term ended but its seat was not kept for the candidate asked for: another
+	// hand-over came first, or the seat could not be given back.
+	ErrNotTransferred = errors.New("tenure: the seat was not kept for the candidate that was named")
+	// ErrNotReturned: something that the candidate called had not returned when it had to be gone, and may still run: a
+	// call to the store, a health check, an observer, the log handler. The message says which.
+	ErrNotReturned = errors.New("tenure: something that the candidate called has not returned")
 	// ErrHeld: the seat has a living leader, and the call needs a vacant one.
 	ErrHeld = errors.New("tenure: the election has a leader")
 	// ErrGrade: the store's guarantee is weaker than the one asked for with [WithMinimumGrade].

@@ -3,7 +3,6 @@ package tenure
 import (
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 )
 
@@ -11,11 +10,13 @@ import (
 type EventKind uint8
 
 const (
-	// EventElected: a term began.
+	// EventElected: a term began. It may be told late: by then the term may be over, as an EventEnded then says next.
 	EventElected EventKind = iota
 	// EventRenewed: the term's lease was extended.
 	EventRenewed
-	// EventEnded: the term ended; Err is its cause and Reason says more. Leader work now has to return.
+	// EventEnded: the term ended; Err is its cause and Reason says more. Leader work now has to return, and what an
+	// observer began upon EventElected has to have stopped before it returns from this: until then the seat is not given
+	// up, unless the drain passes first.
 	EventEnded
 	// EventReleased: the seat was given back, free for others at once.
 	EventReleased
@@ -28,10 +29,14 @@ const (
 	EventStoreFailed
 	// EventStopped: the candidate no longer stands.
 	EventStopped
+	// EventCopied: the record shows that this process runs more than once, as after a snapshot of its machine that was
+	// restored beside it. The copies lead on for one lease at most until one of them finds out; that one has another
+	// session from here on, and stands as a candidate of its own. Token is that of the term that it led, if it led one.
+	EventCopied
 )
 
 var eventNames = [...]string{
-	"elected", "renewed", "ended", "released", "overran", "leader changed", "store failed", "stopped",
+	"elected", "renewed", "ended", "released", "overran", "leader changed", "store failed", "stopped", "copied",
 }
 
 // String returns the kind as logs print it.
@@ -60,89 +65,64 @@ type Event struct {
 	Err error
 }
 
-// maxPendingEvents bounds what is kept for observers that do not keep up. Beyond it the oldest are dropped.
-const maxPendingEvents = 256
+// notice is an event on its way to the observers.
+type notice struct {
+	event Event
+	told  func() // called once every observer has returned from it; nil if nobody wants to know
+}
 
-// dispatcher calls observers in order, on a goroutine that lives only while there is something to tell, so that no
-// observer is ever waited for.
+// dispatcher calls observers, so that none is ever waited for. It is nil where there are none.
 type dispatcher struct {
+	queue[notice]
+
 	observers []func(Event)
-	log       *slog.Logger
-
-	mu      sync.Mutex
-	pending []Event
-	dropped int
-	idle    chan struct{} // closed when the goroutine has ended; nil if there is none
+	log       *journal
 }
 
-func (d *dispatcher) publish(e Event) {
-	if len(d.observers) == 0 {
-		return
+func newDispatcher(observers []func(Event), log *journal) *dispatcher {
+	if len(observers) == 0 {
+		return nil
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.pending) == maxPendingEvents {
-		d.pending = append(d.pending[:0], d.pending[1:]...)
-		d.dropped++
+	d := &dispatcher{observers: observers, log: log}
+	d.tell = func(n notice) { d.tellFrom(0, n) }
+	d.lost = func(n int) {
+		log.write(slog.LevelWarn, "an observer is too slow; events were dropped", "dropped", n)
 	}
-	d.pending = append(d.pending, e)
-	if d.idle == nil {
-		d.idle = make(chan struct{})
-		go d.run(d.idle)
+	return d
+}
+
+func (d *dispatcher) publish(n notice) {
+	if d != nil {
+		d.put(n)
 	}
 }
 
-func (d *dispatcher) run(idle chan struct{}) {
-	defer close(idle)
-	for {
-		e, ok := d.next()
-		if !ok {
-			return
-		}
-		for _, observer := range d.observers {
-			d.tell(observer, e)
-		}
+// tellFrom tells the observers from the i-th on: each of them, whatever those before it did.
+func (d *dispatcher) tellFrom(i int, n notice) {
+	if i < len(d.observers) {
+		defer d.tellFrom(i+1, n)
+		d.call(d.observers[i], n.event)
+	} else if n.told != nil {
+		n.told()
 	}
 }
 
-func (d *dispatcher) next() (Event, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.dropped > 0 {
-		d.log.Warn("an observer is too slow; events were dropped", "dropped", d.dropped)
-		d.dropped = 0
-	}
-	if len(d.pending) == 0 {
-		d.pending, d.idle = nil, nil
-		return Event{}, false
-	}
-	e := d.pending[0]
-	d.pending = d.pending[1:]
-	return e, true
-}
-
-func (d *dispatcher) tell(observer func(Event), e Event) {
+func (d *dispatcher) call(observer func(Event), e Event) {
+	returned := false
 	defer func() {
 		if p := recover(); p != nil {
-			d.log.Error("an observer panicked", "event", e.Kind, "panic", p)
+			d.log.write(slog.LevelError, "an observer panicked", "event", e.Kind, "panic", p)
+		} else if !returned {
+			d.log.write(slog.LevelError, "an observer ended its goroutine", "event", e.Kind)
 		}
 	}()
 	observer(e)
+	returned = true
 }
 
-// drained returns a channel that is closed once every event published so far was told.
 func (d *dispatcher) drained() <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.idle == nil {
+	if d == nil {
 		return closed
 	}
-	return d.idle
+	return d.queue.drained()
 }
-
-// closed is ready at once, for whoever has nothing to wait for.
-var closed = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()

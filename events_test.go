@@ -65,6 +65,46 @@ func TestObserversAreNotWaitedFor(t *testing.T) {
 	})
 }
 
+// S8: leadership that an observer learned of from events is given up once it was told of the end.
+func TestS8ObserversHearOfTheEndBeforeTheSeatIsGivenUp(t *testing.T) {
+	for _, test := range []struct {
+		takes, want time.Duration
+	}{{0, 0}, {drain / 2, drain / 2}, {time.Hour, drain}} {
+		bubble(t, func(t *testing.T, store *memory.Store) {
+			var acts atomic.Bool
+			unblock := make(chan struct{})
+			a, _ := start(t, store, "a", tenure.WithObserver(func(e tenure.Event) {
+				switch e.Kind {
+				case tenure.EventElected:
+					acts.Store(true)
+				case tenure.EventEnded:
+					select {
+					case <-time.After(test.takes):
+					case <-unblock:
+					}
+					acts.Store(false)
+				}
+			}))
+			b, _ := start(t, store, "b", tenure.WithObserver(func(e tenure.Event) {
+				if e.Kind == tenure.EventElected && acts.Load() && test.takes <= drain {
+					t.Error("b was elected while a acts on what it observed")
+				}
+			}))
+			began := time.Now()
+			if err := a.Resign(context.Background()); err != nil {
+				t.Errorf("Resign = %v", err)
+			}
+			if took := time.Since(began); took != test.want {
+				t.Errorf("an observer that takes %v: the hand-over took %v, want %v", test.takes, took, test.want)
+			}
+			synctest.Wait()
+			expectLeader(t, b, a)
+			close(unblock)
+			stop(t, a, b)
+		})
+	}
+}
+
 // Story 23: health gates renewal and candidacy.
 func TestStory23HealthGatesLeadership(t *testing.T) {
 	bubble(t, func(t *testing.T, store *memory.Store) {

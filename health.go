@@ -2,6 +2,7 @@ package tenure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -62,14 +63,23 @@ func (c *Candidate) checkOnce(ctx context.Context) {
 	}
 }
 
-func (c *Candidate) callHealth(ctx context.Context) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the health check panicked: %v", p)
-		}
+// callHealth calls the check on a goroutine of its own, which the check may end.
+func (c *Candidate) callHealth(ctx context.Context) error {
+	result := make(chan error, 1)
+	go func() {
+		err := errHealthGoexit
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("the health check panicked: %v", p)
+			}
+			result <- err
+		}()
+		err = c.config.health(ctx)
 	}()
-	return c.config.health(ctx)
+	return <-result
 }
+
+var errHealthGoexit = errors.New("the health check ended its goroutine")
 
 func (c *Candidate) reportHealth(err error) {
 	kind := protocol.Healthy

@@ -1,7 +1,6 @@
 package tenure
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
@@ -19,29 +18,37 @@ func (c *Candidate) note(in protocol.Input, e protocol.Effect) {
 
 // logDecision logs a decision at debug level.
 func (c *Candidate) logDecision(in protocol.Input, e protocol.Effect) {
-	if c.config.logger.Enabled(context.Background(), slog.LevelDebug) {
-		c.config.logger.Debug("decision", "input", describeInput(in.Kind, in.Outcome),
-			"effect", describeEffect(e.Do, e.Purpose), "token", e.Token, "reason", e.Reason)
+	if c.log == nil {
+		return
 	}
+	kind, result, do, purpose, token, reason := in.Kind, in.Outcome, e.Do, e.Purpose, e.Token, e.Reason
+	c.log.add(time.Now(), slog.LevelDebug, "decision", func() []any {
+		return []any{
+			"input", describeInput(kind, result), "effect", describeEffect(do, purpose), "token", token, "reason", reason,
+		}
+	})
 }
 
 // eventLevels are the levels of events that are not merely informative.
 var eventLevels = map[EventKind]slog.Level{
 	EventRenewed: slog.LevelDebug, EventLeaderChanged: slog.LevelDebug, EventStoreFailed: slog.LevelWarn,
-	EventOverran: slog.LevelError,
+	EventOverran: slog.LevelError, EventCopied: slog.LevelWarn,
 }
 
+// logEvent logs an event, at level info unless eventLevels says otherwise.
 func (c *Candidate) logEvent(e Event) {
-	level := eventLevels[e.Kind] // info is the zero level
-	if !c.config.logger.Enabled(context.Background(), level) {
-		return
+	if c.log != nil {
+		c.log.add(e.At, eventLevels[e.Kind], e.Kind.String(), func() []any { return eventAttrs(e) })
 	}
-	attrs := []slog.Attr{slog.Uint64("token", e.Token), slog.String("reason", e.Reason)}
+}
+
+func eventAttrs(e Event) []any {
+	attrs := []any{"token", e.Token, "reason", e.Reason}
 	if e.Leader != "" {
-		attrs = append(attrs, slog.String("leader", e.Leader))
+		attrs = append(attrs, "leader", e.Leader)
 	}
 	if e.Err != nil {
-		attrs = append(attrs, slog.Any("error", e.Err))
+		attrs = append(attrs, "error", e.Err)
 	}
-	c.config.logger.LogAttrs(context.Background(), level, e.Kind.String(), attrs...)
+	return attrs
 }

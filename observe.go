@@ -29,9 +29,10 @@ const (
 	// ChangePaused and ChangeResumed: an operator paused the election, or lifted the pause.
 	ChangePaused
 	ChangeResumed
-	// ChangeForgotten: the record was emptied.
+	// ChangeForgotten: the record was emptied, or deleted once nobody used it.
 	ChangeForgotten
-	// ChangeLost: the record vanished or went back to an earlier state, in a way that no candidate brings about.
+	// ChangeLost: the record vanished or went back to an earlier state, in a way that no candidate brings about. It is
+	// reported once several loads have shown so, over a fifth of the TTL: one that does may be an old state.
 	ChangeLost
 	// ChangeRenewed: the leader renewed its lease. Only observers [WithRenewals] hear of it.
 	ChangeRenewed
@@ -88,152 +89,72 @@ func (o observeOption) observe(to *observer) { o(to) }
 func WithRenewals() ObserveOption { return observeOption(func(o *observer) { o.renewals = true }) }
 
 // Observe yields the state of an election and then each change, without taking part in it: elections, releases,
-// requests, pauses, and the silence of a leader; mere renewals only [WithRenewals]. Where the store pushes nothing it
-// is polled five times per TTL. A failure of the store is yielded with the last Change known, and observation goes on;
-// the sequence ends with ctx, or with an error that wraps [ErrPermanent] or [ErrConfig].
+// requests, pauses, and the silence of a leader; mere renewals only [WithRenewals]. Where the store pushes nothing, or
+// fails to set its watch up, it is polled five times per TTL, and at least once a minute.
+//
+// States are ordered by (token, renewals). One that is older than what was seen changes nothing, but has the store
+// looked at again: an answer of a replica that lags, by less than a fifth of the TTL, or a push that was overtaken. If
+// the store really lost writes, [ChangeLost] tells so, and from then on the earlier state counts. A push that differs
+// by a request or a pause alone is reported once a load has confirmed it, since nothing orders such states.
+//
+// A failure of the store is yielded with the last Change known, and observation goes on; so is the lack of an answer
+// for a TTL, though at least for two seconds and at most for a minute. The sequence ends with ctx, or with an error
+// that wraps [ErrPermanent] or [ErrConfig]; a store that does not heed its context delays the end by two seconds at
+// most. While the consumer is busy, changes wait, of which the last one remains. Observers are independent of each
+// other.
 func Observe(ctx context.Context, store Store, election string, options ...ObserveOption) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		if err := checkPlace(store, election); err != nil {
 			yield(Change{}, err)
 			return
 		}
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		o := &observer{store: store, election: election, pushed: make(chan pushed, 1)}
+		o := newObserver(store, election)
 		for _, option := range options {
 			option.observe(o)
 		}
-		defer o.subscribe(ctx)()
 		o.run(ctx, yield)
 	}
 }
 
-type pushed struct {
-	snapshot Snapshot
-	err      error
-}
-
-// observer is the state of one Observe.
-type observer struct {
-	store    Store
-	election string
-	pushed   chan pushed // the last one only
-	watching bool
-	renewals bool // are reported, too
-
-	known   bool
-	last    Change
-	since   time.Time // first sight of the mark
-	looked  time.Time
-	retries int
-}
-
-// subscribe asks for pushes, if the store has them.
-func (o *observer) subscribe(ctx context.Context) (stop func()) {
-	watcher, ok := o.store.(Watcher)
-	if !ok {
-		return func() {}
+// judge takes in what arrived and tells what it changes.
+func (o *observer) judge(a arrival) (ChangeKind, bool) {
+	before, known, old := o.last, o.sight.known, o.sight.newest
+	v := o.sight.take(o.looked, a.snapshot, a.loaded)
+	if v == outdated {
+		o.passedOver(a)
+		return ChangeFirst, false
 	}
-	stop, err := watcher.Watch(ctx, o.election, o.deliver)
-	if err != nil {
-		return func() {} // polling needs no watch
-	}
-	return stop
-}
-
-func (o *observer) deliver(s Snapshot, err error) {
-	for {
-		select {
-		case o.pushed <- pushed{s, err}:
-			return
-		default:
-		}
-		select {
-		case <-o.pushed: // superseded
-		default:
-		}
-	}
-}
-
-func (o *observer) run(ctx context.Context, yield func(Change, error) bool) {
-	timer := time.NewTimer(o.firstWait())
-	defer timer.Stop()
-	for {
-		var p pushed
-		silent := false
-		select {
-		case <-ctx.Done():
-			return
-		case p = <-o.pushed:
-			o.watching = p.err == nil
-		case <-timer.C:
-			if o.silent() {
-				silent = true
-				break
-			}
-			p.snapshot, p.err = o.store.Load(ctx, o.election)
-		}
-		if !o.take(ctx, p, silent, yield) {
-			return
-		}
-		timer.Reset(o.wait())
-	}
-}
-
-// firstWait leaves a watch some time to deliver the first state.
-func (o *observer) firstWait() time.Duration {
-	if _, ok := o.store.(Watcher); ok {
-		return DefaultTTL / 10
-	}
-	return 0
-}
-
-// take judges what arrived and yields it if it is a change; false ends the sequence.
-func (o *observer) take(ctx context.Context, p pushed, silent bool, yield func(Change, error) bool) bool {
-	o.looked = time.Now()
-	switch {
-	case silent:
-		o.last.Silent = true
-		return o.report(ChangeSilent, yield)
-	case p.err != nil:
-		o.retries++
-		return ctx.Err() == nil && yield(o.last, fmt.Errorf("tenure: observing %q: %w", o.election, p.err)) &&
-			retriable(ctx, p.err)
-	}
-	regained := o.retries > 0
-	o.retries = 0
-	kind, changed := o.judge(p.snapshot)
-	if !changed && regained && o.renewals {
-		kind, changed = ChangeRegained, true
-	}
-	return !changed || o.report(kind, yield)
-}
-
-func (o *observer) report(kind ChangeKind, yield func(Change, error) bool) bool {
-	o.last.Kind, o.last.At = kind, o.looked
-	return yield(o.last, nil)
-}
-
-// judge takes in a snapshot and tells what it changes.
-func (o *observer) judge(s Snapshot) (ChangeKind, bool) {
-	before, known := o.last, o.known
-	marked := known && before.Record.Session == s.Record.Session && before.Record.Token == s.Record.Token &&
-		before.Record.Renewals == s.Record.Renewals
+	now := o.sight.newest
+	marked := known && compareSnapshots(now, old) == 0
 	if !marked {
 		o.since = o.looked
 	}
-	o.known = true
+	if known {
+		o.takenIn(a, now.Version != old.Version, !marked)
+	}
 	o.last = Change{
-		Record: s.Record, Exists: s.Exists(), Silent: before.Silent && marked, Abandoned: s.Abandoned,
+		Record: now.Record, Exists: now.Exists(), Silent: before.Silent && marked, Abandoned: now.Abandoned,
 		UnchangedSince: o.since,
 	}
-	if !known {
+	lost := v == wentBack && !o.pruned(before)
+	o.shown = o.looked
+	switch {
+	case !known:
 		return ChangeFirst, true
+	case lost:
+		return ChangeLost, true
 	}
 	if kind, changed := compare(before, o.last); changed {
 		return kind, true
 	}
 	return ChangeRenewed, o.renewals && !marked
+}
+
+// pruned reports whether a record that is gone was deleted properly, as far as anybody can tell: only one that nobody
+// used, with its token kept by the floor. One that was not seen for a while can have fallen out of use meanwhile.
+func (o *observer) pruned(before Change) bool {
+	unused := before.Record.Vacant() && before.Record.Pause == nil || o.looked.Sub(o.shown) > 2*lease(before.Record)
+	return before.Exists && !o.last.Exists && o.last.Record.Token >= before.Record.Token && unused
 }
 
 // compare names the most telling difference.
@@ -251,45 +172,16 @@ var differences = []struct {
 	kind ChangeKind
 	seen func(before, now Change, a, b Record) bool
 }{
-	{ChangeLost, func(before, now Change, a, b Record) bool {
-		return b.Token < a.Token || before.Exists && !now.Exists && b.Token <= a.Token
+	{ChangeForgotten, func(before, now Change, a, b Record) bool {
+		return !a.Forgotten && (b.Forgotten || before.Exists && !now.Exists)
 	}},
-	{ChangeForgotten, func(_, _ Change, a, b Record) bool { return b.Forgotten && !a.Forgotten }},
 	{ChangeElected, func(_, _ Change, a, b Record) bool {
 		return !b.Vacant() && (a.Session != b.Session || a.Token != b.Token)
 	}},
 	{ChangeReleased, func(_, _ Change, a, b Record) bool { return b.Vacant() && !a.Vacant() }},
 	{ChangePaused, func(_, _ Change, a, b Record) bool { return b.Pause != nil && a.Pause == nil }},
 	{ChangeResumed, func(_, _ Change, a, b Record) bool { return b.Pause == nil && a.Pause != nil }},
-	{ChangeAsked, func(_, _ Change, a, b Record) bool {
-		return b.Request != nil && (a.Request == nil || *a.Request != *b.Request)
-	}},
+	{ChangeAsked, func(_, _ Change, a, b Record) bool { return b.Request != nil && !sameRequest(a.Request, b.Request) }},
 	{ChangeAbandoned, func(before, now Change, _, _ Record) bool { return now.Abandoned && !before.Abandoned }},
 	{ChangeReturned, func(before, now Change, _, _ Record) bool { return before.Silent && !now.Silent }},
-}
-
-// silent reports whether the leader's silence is to be reported now.
-func (o *observer) silent() bool {
-	return o.known && o.last.Led() && time.Since(o.since) >= o.last.Record.TTL && time.Since(o.looked) < o.interval()
-}
-
-// interval is how long the observer lets the record go unseen.
-func (o *observer) interval() time.Duration {
-	ttl := o.last.Record.TTL
-	if ttl == 0 {
-		ttl = DefaultTTL
-	}
-	if o.watching {
-		return ttl
-	}
-	return ttl / 5
-}
-
-// wait is the time until the next look, or until the leader's silence would be worth a report.
-func (o *observer) wait() time.Duration {
-	wait := min(o.interval()<<min(o.retries, 3), time.Minute)
-	if o.known && o.last.Led() {
-		wait = min(wait, o.last.Record.TTL-time.Since(o.since))
-	}
-	return max(wait, time.Millisecond)
 }

@@ -67,6 +67,7 @@ func TestObserve(t *testing.T) {
 			settle()
 			inner.Delete(name)
 			settle()
+			settle() // it takes some looks to believe that
 			got := stopObserving()
 			want := []string{"first", "elected a", "released", "elected b", "silent b", "elected b", "paused b", "released", "lost"}
 			if !slices.Equal(got, want) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenure-go/tenure/internal/clock"
 	"github.com/tenure-go/tenure/internal/protocol"
 )
 
@@ -21,7 +22,9 @@ const (
 	DefaultTTL = 10 * time.Second
 	// MinTTL and MaxTTL are the bounds of a TTL.
 	MinTTL = 100 * time.Millisecond
-	MaxTTL = 24 * time.Hour
+	MaxTTL = protocol.MaxTTL
+
+	defaultClockError = 0.01
 )
 
 // Option configures a [Candidate]. [New] checks all of them together.
@@ -58,18 +61,21 @@ func WithID(id string) Option { return option(func(c *config) { c.ID = id }) }
 func WithTTL(d time.Duration) Option { return option(func(c *config) { c.TTL = d }) }
 
 // WithDrain sets the time that leader work gets to return after its context has ended and before anybody else can
-// lead. It is taken from the lease. Default TTL/5, at least 0.
+// lead. It is taken from the lease. Default TTL/5, at least 10 ms or TTL/100, whichever is
+// less: otherwise no work could return in time.
 func WithDrain(d time.Duration) Option {
 	return option(func(c *config) { c.Drain = d })
 }
 
-// WithClockError sets the bound e on the error of the clocks' rates, as a fraction: every process taking part must
-// agree on it. Default 0.01, bounds 0 and 0.1. It costs 2·e of the lease.
+// WithClockError sets the bound e on the error of the rates of this process's clocks, as a fraction. Default 0.01,
+// bounds 0 and 0.1. It costs e of the lease while the candidate leads, and e of the leader's TTL more to wait for while
+// it stands by. Candidates of one election need not agree on it: each allows for its own clocks.
 func WithClockError(e float64) Option { return option(func(c *config) { c.ClockError = e }) }
 
 // WithRenewInterval sets how often a leader renews its lease; each interval is shortened by a random tenth at most.
 // Default TTL/3. The lease must leave time for a renewal that is lost and for one more:
-// interval + 2·call timeout <= TTL·(1-2e) - drain.
+// interval + 2·call timeout <= TTL·(1-e) - g - drain, where e is that of [WithClockError] and g the grain of the
+// system's clocks: 1 µs, or 16 ms on Windows.
 func WithRenewInterval(d time.Duration) Option {
 	return option(func(c *config) { c.RenewEvery = d })
 }
@@ -91,7 +97,8 @@ func WithCallTimeout(d time.Duration) Option {
 type Backoff struct {
 	// Initial is the first pause. Default TTL/50.
 	Initial time.Duration
-	// Max is the longest pause, which a leader shortens to TTL/10. Default TTL/2.
+	// Max is the longest pause. A leader shortens it to TTL/10, and further if its lease left no time for one more call.
+	// Default TTL/2.
 	Max time.Duration
 	// Factor is that of each pause to the one before. Default 2, at least 1.
 	Factor float64
@@ -100,7 +107,9 @@ type Backoff struct {
 }
 
 // WithBackoff sets how calls to a failing store are spaced. A store that says how long to wait ([NotApplied]) is
-// obeyed beyond this. A field that is zero keeps its default, except for Jitter.
+// obeyed beyond this, by a leader as far as its lease leaves time for one more call. After ten failures in a row a
+// candidate that does not lead makes ten calls per TTL at most, however short the pauses are. A field that is zero
+// keeps its default, except for Jitter.
 func WithBackoff(b Backoff) Option {
 	return option(func(c *config) { c.Backoff = protocol.Backoff(b) })
 }
@@ -130,8 +139,8 @@ func WithMetadata(metadata map[string]string) Option {
 }
 
 // WithHealthCheck calls check every interval (zero: TTL/10). While it fails, or has not returned within
-// an interval, the candidate gives up its term and does not stand. It never delays a renewal. Its context ends with
-// the interval; stopping waits for it to return.
+// an interval, the candidate gives up its term and does not stand. Nor does it before the first verdict of each run. It
+// never delays a renewal. Its context ends with the interval; stopping waits for it to return.
 func WithHealthCheck(check func(context.Context) error, interval time.Duration) Option {
 	return option(func(c *config) {
 		c.health, c.HealthChecked = check, check != nil
@@ -142,12 +151,20 @@ func WithHealthCheck(check func(context.Context) error, interval time.Duration) 
 }
 
 // WithObserver has f called with every [Event], in order and never concurrently with itself. It may take its time: no
-// renewal waits for it. It must not wait for the candidate's Stop or for the end of its Run. May be given repeatedly.
+// renewal waits for it. Of the events that it does not keep up with the last 256 are kept. It must not wait for the
+// candidate's Stop or for the end of its Run. May be given repeatedly.
+//
+// An observer that begins something upon EventElected has to have stopped it before it returns from EventEnded: the
+// seat is given up once every observer has returned from that, or the drain has passed. An observer that blocks
+// therefore costs each hand-over the drain.
 func WithObserver(f func(Event)) Option {
 	return option(func(c *config) { c.observers = append(c.observers, f) })
 }
 
 // WithLogger logs to l: terms at level info, failures of the store at warn, every decision at debug. Default: silent.
+// The handler is called in order and never concurrently with itself, and it may block: nothing waits for it but Run,
+// Stop and their like in the end. Of the lines that it does not keep up with the last 256 are kept, and it is told how
+// many were dropped.
 func WithLogger(l *slog.Logger) Option { return option(func(c *config) { c.logger = l }) }
 
 // WithMinimumGrade refuses to start, with [ErrGrade], on a store whose guarantee is weaker. Default [GradeUnknown]:
@@ -160,8 +177,8 @@ func WithClock(read func() (mono, wall time.Duration)) Option {
 	return option(func(c *config) { c.clock = read })
 }
 
-// WithRandom replaces the source of the spread of timers and of the session's nonce in tests. It is used by one
-// goroutine at a time.
+// WithRandom replaces the source of the spread of timers in tests. It is used by one goroutine at a time. The session's
+// nonce, which keeps two processes from being taken for one, does not come from it.
 func WithRandom(source mathrand.Source) Option { return option(func(c *config) { c.random = source }) }
 
 // unset marks a duration that no option has set, since zero may be meant.
@@ -170,8 +187,8 @@ const unset = time.Duration(math.MinInt64)
 // newConfig applies the options over the defaults and checks the whole.
 func newConfig(options []Option, watches bool, unit time.Duration) (*config, error) {
 	c := &config{healthEvery: unset, Config: protocol.Config{
-		TTL: DefaultTTL, ClockError: 0.01, Release: true, Watch: watches,
-		Drain: unset, RenewEvery: unset, PollEvery: unset, CallTimeout: unset,
+		TTL: DefaultTTL, ClockError: defaultClockError, Release: true, Watch: watches,
+		Grain: clock.Grain, Drain: unset, RenewEvery: unset, PollEvery: unset, CallTimeout: unset,
 		Backoff: protocol.Backoff{Jitter: 0.5},
 	}}
 	for _, o := range options {
@@ -209,17 +226,12 @@ func (c *config) complete() {
 		step = c.TTL / 20
 	}
 	c.PriorityDelay = time.Duration(-c.priority) * step
-	if c.logger == nil {
-		c.logger = slog.New(slog.DiscardHandler)
-	}
 }
 
 func (c *config) completeIdentity() {
+	c.Session = rand.Text()
 	if c.random == nil {
 		c.random = mathrand.NewPCG(mathrand.Uint64(), mathrand.Uint64())
-		c.Session = rand.Text()
-	} else {
-		c.Session = fmt.Sprintf("%016x%016x", c.random.Uint64(), c.random.Uint64())
 	}
 	if c.ID == "" {
 		c.ID = defaultID(c.Session)

@@ -134,7 +134,7 @@ func TestFilesTellNothingOfTheirMachine(t *testing.T) {
 }
 
 // pureImports are what the protocol may use: nothing that reads a clock, makes a call or waits.
-var pureImports = []string{"errors", "fmt", "math", "math/rand/v2", "time", modulePath + "/internal/clock"}
+var pureImports = []string{"errors", "fmt", "math", "math/rand/v2", "slices", "time", modulePath + "/internal/clock"}
 
 // pureNames are what it may use of packages that also hold something impure.
 var pureNames = map[string][]string{

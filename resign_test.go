@@ -136,7 +136,7 @@ func TestTransferKeepsTheSeat(t *testing.T) {
 		if err := c.TransferTo(context.Background(), "nobody"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(ttl - time.Millisecond)
+		time.Sleep(wait - time.Millisecond)
 		expectLeader(t, nil, a, b, c)
 		time.Sleep(2 * time.Millisecond)
 		if r := record(t, store); r.Vacant() || r.Reserved != "" {
@@ -287,7 +287,7 @@ func TestTryAcquire(t *testing.T) {
 		try(b, false)
 		time.Sleep(ttl / 2)
 		try(b, false)
-		time.Sleep(ttl / 2)
+		time.Sleep(wait - ttl/2)
 		try(b, true)
 		expectLeader(t, b, a)
 		store.hangs.Store(false)
@@ -406,5 +406,172 @@ func TestCampaignHoldsTheSeatUntilResign(t *testing.T) {
 		if r := record(t, store); !r.Vacant() {
 			t.Error("the seat was not released")
 		}
+	})
+}
+
+// gate is a context that holds up whoever asks it for a value.
+type gate struct {
+	context.Context
+	open chan struct{}
+}
+
+func (g gate) Value(any) any { <-g.open; return nil }
+
+// held starts call with a context that holds it up just after it has found that the term stands.
+func held(call func(context.Context) error) (letGo func() error) {
+	g := gate{context.Background(), make(chan struct{})}
+	done := make(chan error, 1)
+	go func() { done <- call(g) }()
+	synctest.Wait()
+	return func() error { close(g.open); return <-done }
+}
+
+// A resignation that comes late is about its own term, and leaves the next one alone.
+func TestLateResignationEndsNoOtherTerm(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		a, d := start(t, store, "a")
+		late := held(a.Resign)
+		if err := a.Resign(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(ttl + time.Millisecond)
+		if err := late(); err != nil {
+			t.Errorf("the late Resign = %v", err)
+		}
+		synctest.Wait()
+		expectLeader(t, a)
+		if n := d.count(tenure.EventEnded); n != 1 {
+			t.Errorf("%d terms were ended", n)
+		}
+		stop(t, a)
+	})
+}
+
+// Of two hand-overs at once the later one does not say that it succeeded.
+func TestTransferThatCameSecond(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		a, _ := start(t, store, "a")
+		expectLeader(t, a) // so that the drain takes its time
+		second := held(func(ctx context.Context) error { return a.TransferTo(ctx, "b") })
+		first := make(chan error, 1)
+		go func() { first <- a.Resign(context.Background()) }()
+		synctest.Wait()
+		if err := second(); !errors.Is(err, tenure.ErrNotTransferred) {
+			t.Errorf("TransferTo = %v", err)
+		}
+		if err := <-first; err != nil {
+			t.Errorf("Resign = %v", err)
+		}
+		if r := record(t, store); !r.Vacant() || r.Reserved != "" {
+			t.Errorf("record = %+v", r)
+		}
+		stop(t, a)
+	})
+}
+
+// A seat that could not be given back was not given back, and whoever asked for it is told.
+func TestReleaseThatFails(t *testing.T) {
+	for what, test := range map[string]struct {
+		end  func(context.Context, *tenure.Candidate) error
+		want []error
+	}{
+		"Resign": {func(ctx context.Context, c *tenure.Candidate) error { return c.Resign(ctx) }, []error{tenure.ErrNotReleased}},
+		"TransferTo": {
+			func(ctx context.Context, c *tenure.Candidate) error { return c.TransferTo(ctx, "b") },
+			[]error{tenure.ErrNotReleased, tenure.ErrNotTransferred},
+		},
+		"Stop": {func(ctx context.Context, c *tenure.Candidate) error { return c.Stop(ctx) }, []error{tenure.ErrNotReleased}},
+		"Stop of a candidacy that has ended": {func(ctx context.Context, c *tenure.Candidate) error {
+			_ = c.Stop(ctx)
+			return c.Stop(ctx)
+		}, []error{tenure.ErrNotReleased}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			bubble(t, func(t *testing.T, inner *memory.Store) {
+				store := &away{Store: inner}
+				a, d := start(t, store, "a")
+				store.down.Store(true)
+				err := test.end(context.Background(), a)
+				for _, want := range test.want {
+					if !errors.Is(err, want) {
+						t.Errorf("%s = %v, want %v", what, err, want)
+					}
+				}
+				if r := record(t, inner); r.Leader != "a" || d.count(tenure.EventReleased) != 0 {
+					t.Errorf("record = %+v", r)
+				}
+				store.down.Store(false)
+				if a.Status().State == tenure.StateStopped { // it is told once: the next run has a story of its own
+					if err := a.Start(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(2 * ttl)
+				stop(t, a)
+			})
+		})
+	}
+}
+
+func TestLeadershipThatCannotBeReleased(t *testing.T) {
+	for _, release := range []bool{true, false} {
+		bubble(t, func(t *testing.T, inner *memory.Store) {
+			store := &away{Store: inner}
+			a, _ := candidate(t, store, "a", tenure.WithReleaseOnStop(release))
+			l, err := a.Campaign(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			store.down.Store(true)
+			var want error
+			if release {
+				want = tenure.ErrNotReleased
+			}
+			if err := l.Resign(context.Background()); !errors.Is(err, want) {
+				t.Errorf("release %v: Resign = %v", release, err)
+			}
+			if err := a.Stop(context.Background()); !errors.Is(err, want) {
+				t.Errorf("release %v: Stop = %v", release, err)
+			}
+		})
+	}
+}
+
+// Nor does anybody wait for the seat of a lease that has run out.
+func TestStopAfterALeaseThatRanOut(t *testing.T) {
+	bubble(t, func(t *testing.T, inner *memory.Store) {
+		store := &away{Store: inner}
+		a, _ := start(t, store, "a")
+		expectLeader(t, a)
+		store.down.Store(true)
+		time.Sleep(trust + drain/2) // it drains still
+		if s := a.State(); s != tenure.StateDraining {
+			t.Errorf("state = %v", s)
+		}
+		stop(t, a)
+	})
+}
+
+// A seat that the successor was seen to have is a seat transferred, whoever gave it away.
+func TestTransferToWhomTheSeatWasLost(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		a, _ := start(t, store, "a")
+		expectLeader(t, a)
+		resigned := make(chan error, 1)
+		go func() { resigned <- a.TransferTo(context.Background(), "b") }()
+		synctest.Wait() // it drains
+		s, err := store.Load(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := s.Record.Clone()
+		r.Token, r.Leader, r.Session = r.Token+1, "b", "of b"
+		if _, err := store.CompareAndSwap(t.Context(), name, s.Version, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-resigned; err != nil {
+			t.Errorf("the successor has the seat, but TransferTo = %v", err)
+		}
+		stop(t, a)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,6 +114,80 @@ func TestRunStandsAgainAfterALostTerm(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Work that finds its term over by asking may return before its context has ended. That is a lost term like any other.
+func TestRunStandsAgainWhenWorkFoundTheEndFirst(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		clock := newClocks()
+		c, _ := candidate(t, store, "a", tenure.WithClock(clock.read))
+		terms := 0
+		err := c.Run(t.Context(), func(ctx context.Context, term tenure.Term) error {
+			if terms++; terms > 1 {
+				return errWork
+			}
+			clock.jump(2*ttl, 2*ttl)
+			if term.Valid() || ctx.Err() != nil {
+				t.Errorf("valid %v, context %v", term.Valid(), ctx.Err())
+			}
+			return nil
+		})
+		if !errors.Is(err, errWork) || terms != 2 {
+			t.Errorf("Run = %v after %d terms", err, terms)
+		}
+	})
+}
+
+// So is one that was lost before anybody has taken it up: a function is not called for it, a campaign goes on.
+func TestTermLostBeforeItIsTakenUp(t *testing.T) {
+	for _, how := range []string{"Run", "Campaign"} {
+		bubble(t, func(t *testing.T, inner *memory.Store) {
+			clock := newClocks()
+			store := &stalling{Store: inner, clocks: clock}
+			c, _ := candidate(t, store, "a", tenure.WithClock(store.read))
+			var term tenure.Term
+			var valid bool
+			if how == "Run" {
+				_ = c.Run(t.Context(), func(_ context.Context, led tenure.Term) error {
+					term, valid = led, led.Valid()
+					return nil
+				})
+			} else {
+				l, err := c.Campaign(t.Context())
+				if err != nil {
+					t.Fatalf("Campaign = %v", err)
+				}
+				term, valid = l.Term(), l.Term().Valid()
+				defer func() { _ = l.Resign(context.Background()) }()
+			}
+			if term.Token != 2 || !valid {
+				t.Errorf("%s: term %d was handed over, valid %v", how, term.Token, valid)
+			}
+		})
+	}
+}
+
+// stalling is a store, and the clock of a process, that is paused just after its first bid was found to have landed.
+type stalling struct {
+	tenure.Store
+	*clocks
+	reads atomic.Int32 // until the pause
+}
+
+func (s *stalling) CompareAndSwap(
+	ctx context.Context, election string, old tenure.Version, r tenure.Record,
+) (tenure.Snapshot, error) {
+	if r.Token == 1 && !r.Vacant() {
+		defer s.reads.Store(2)
+	}
+	return s.Store.CompareAndSwap(ctx, election, old, r)
+}
+
+func (s *stalling) read() (mono, wall time.Duration) {
+	if s.reads.Load() > 0 && s.reads.Add(-1) == 0 {
+		s.jump(2*ttl, 2*ttl)
+	}
+	return s.clocks.read()
 }
 
 func TestRunPanicsOnAfterReleasing(t *testing.T) {

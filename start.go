@@ -9,7 +9,8 @@ import (
 )
 
 // Start stands for election in the background until [Candidate.Stop] is called or ctx ends, which has the same
-// effect. Ask IsLeader, Term and RunIfLeader, or observe events. It returns at once; the error is [ErrRunning] or
+// effect. Ask IsLeader, Term and RunIfLeader, or observe events: an observer that acts on [EventElected] has to stop
+// before it returns from [EventEnded] (see [WithObserver]). It returns at once; the error is [ErrRunning] or
 // [ErrGrade]. Failures of the store, permanent ones too, are retried for as long as it takes.
 func (c *Candidate) Start(ctx context.Context) error {
 	_, err := c.begin(ctx, protocol.Stand)
@@ -18,56 +19,46 @@ func (c *Candidate) Start(ctx context.Context) error {
 
 // Stop ends the term if there is one, waits for leader work to return and the rest of the drain where leadership was
 // handed out, gives the seat back (see [WithReleaseOnStop]) and leaves the election. It returns nil if the candidate
-// does not run.
+// has never run. After a candidacy that has ended already it tells how that went.
 //
-// When Stop returns nothing of the candidate runs any more: no goroutine, no callback. If leader work has not
-// returned within the drain it returns [ErrOverran] without waiting further. Drain and release have bounds of their
-// own, together drain + TTL/2 and one call's timeout, and are not cut short when ctx ends, not even by one that has
-// ended already: a seat that is not given back costs everybody a whole TTL. ctx bounds the wait for a store or an
-// observer that hangs.
+// When Stop returns nil nothing of the candidate runs any more: no goroutine, no callback, no leader work, even if the
+// candidacy had ended by itself before. If leader work has not returned within the drain it returns [ErrOverran]
+// without waiting further; if the store did not confirm the release in time, [ErrNotReleased]. Drain and release have
+// bounds of their own, together drain + TTL/2 and two calls' timeouts, and are not cut short when ctx ends, not even by
+// one that has ended already: a seat that is not given back costs everybody a whole TTL. ctx bounds the wait for what
+// hangs beyond them: a store that ignores the context of a call, a health check, an observer, a log handler. The error
+// is then [ErrNotReturned] and ctx's.
+//
+// Leader work that calls Stop has to give its own context, or one made from it. Stop then returns nil at once, without
+// waiting: the work is what it would wait for.
 func (c *Candidate) Stop(ctx context.Context) error {
-	s := c.present()
-	if s == nil {
+	done := (<-chan struct{})(closed)
+	if s := c.present(); s != nil {
+		s.stop()
+		done = s.done
+	}
+	if c.works(ctx) {
 		return nil
 	}
-	s.stop()
-	if err := s.wait(ctx); err != nil {
-		return err
+	if err := c.rest(ctx, done); err != nil {
+		return fmt.Errorf("%w: %w", err, ctx.Err())
 	}
-	if l := c.current.Load(); l != nil && l.work() == protocol.Running {
+	l := c.current.Load()
+	if l == nil {
+		return nil
+	}
+	if remains, _ := l.work(); remains == protocol.Running {
 		return ErrOverran
 	}
-	return nil
+	return c.asAsked(l.atStopResult())
 }
 
-// wait returns when the stint has ended and its last event was told; or, if ctx has ended, once the stint's own bounds
-// have passed too.
-func (s *stint) wait(ctx context.Context) error {
-	config := s.c.config
-	bounds, cancel := context.WithTimeout(context.Background(), config.Drain+config.TTL/2+2*config.CallTimeout)
-	defer cancel()
-	if !waitFor(ctx, bounds, s.done) {
-		return fmt.Errorf("tenure: a call to the store or a health check has not returned: %w", ctx.Err())
+// asAsked is how a seat was given up by a candidate that was stopped, which may be set not to give it back.
+func (c *Candidate) asAsked(result error) error {
+	if !c.config.Release && errors.Is(result, ErrNotReleased) {
+		return nil
 	}
-	if !waitFor(ctx, bounds, s.c.events.drained()) {
-		return fmt.Errorf("tenure: an observer has not returned: %w", ctx.Err())
-	}
-	return nil
-}
-
-// waitFor waits for done, until both contexts have ended.
-func waitFor(ctx, bounds context.Context, done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	case <-bounds.Done():
-	}
-	select {
-	case <-done:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return result
 }
 
 // present returns the stint under way, nil if there is none.
@@ -79,7 +70,9 @@ func (c *Candidate) present() *stint {
 
 // TryAcquire bids once if the seat is free, and reports whether the candidate leads now. A term that it wins is
 // renewed in the background until Resign or Stop; after its end the candidate does not stand again. A seat whose
-// leader has died looks held until it was seen unchanged for the leader's TTL, over several calls if need be.
+// leader has died looks held until it was seen unchanged for the leader's TTL, over several calls if need be. It waits
+// for the first verdict of the health check, if there is one, and takes a seat that the candidate itself has just
+// resigned.
 //
 // ctx bounds the wait: when it ends the attempt is withdrawn and its error returned. While the candidate runs already
 // nothing is sent, and the answer is that of IsLeader. A failure of the store is returned as it is.
@@ -100,8 +93,7 @@ func (c *Candidate) TryAcquire(ctx context.Context) (won bool, err error) {
 		case <-s.done:
 			return false, s.failure()
 		case <-ctx.Done():
-			s.leave()
-			return false, ctx.Err()
+			return false, also(ctx.Err(), s.leave())
 		}
 	}
 }
@@ -109,9 +101,10 @@ func (c *Candidate) TryAcquire(ctx context.Context) (won bool, err error) {
 // failure is the last error of a call within the stint.
 func (s *stint) failure() error {
 	s.c.mu.Lock()
-	defer s.c.mu.Unlock()
-	if errors.Is(s.lastError, ErrConflict) {
+	err := s.lastError
+	s.c.mu.Unlock()
+	if errors.Is(err, ErrConflict) { // not under the lock: errors may have code of their own
 		return nil
 	}
-	return s.lastError
+	return err
 }

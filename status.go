@@ -41,9 +41,34 @@ func (s State) String() string {
 	return fmt.Sprintf("state %d", uint8(s))
 }
 
+// State returns where the candidate stands. A leader whose lease has run out is not StateLeader, even if it has not got
+// round to noticing: it reads the clock at every call. It makes no call to the store, does not allocate, and promises
+// nothing, so that it delays no hand-over: it is the way to look, for probes, metrics and displays. Whoever acts on the
+// answer asks [Candidate.IsLeader], or better [Candidate.RunIfLeader].
+func (c *Candidate) State() State {
+	s := State(c.state.Load())
+	if s != StateLeader {
+		return s
+	}
+	if l := c.current.Load(); !l.trust.holds() {
+		return StateDraining
+	}
+	return StateLeader
+}
+
+// HandOver tells how long a candidate took to give its seat back.
+type HandOver struct {
+	// Took is the time from the end of the term to the release.
+	Took time.Duration
+	// WaitedFor is what it waited for last, for people: functions, leadership handed out, or observers. Empty if there
+	// was nothing to wait for but the store.
+	WaitedFor string
+}
+
 // Status is what a candidate knows at one moment. It is all from memory: nothing is asked of the store.
 type Status struct {
-	// Election and ID name the candidate; Session is its nonce in the records that it writes.
+	// Election and ID name the candidate. Session is its nonce in the records that it writes; it changes when the
+	// process finds that it was copied.
 	Election, ID, Session string
 	// State is where the candidate stands. A leader whose lease has run out is not StateLeader, even if it has not
 	// got round to noticing.
@@ -61,6 +86,8 @@ type Status struct {
 	SafetyMargin time.Duration
 	// Latency is how long the last call to the store took.
 	Latency time.Duration
+	// HandOver is the last one that was carried through; the zero HandOver if none was.
+	HandOver HandOver
 	// LastError is the last failure of the store or of the health check, nil if there was none; LastErrorAt is when.
 	LastError   error
 	LastErrorAt time.Time
@@ -75,9 +102,10 @@ func (c *Candidate) Status() Status {
 	now := c.clock.Read()
 	seen, unchanged := c.machine.Seen(now)
 	s := Status{
-		Election: c.election, ID: c.config.ID, Session: c.config.Session, State: states[c.machine.State()],
+		Election: c.election, ID: c.config.ID, Session: c.machine.Session(), State: states[c.machine.State()],
 		Watching:    c.machine.Watching(),
 		LastRenewal: c.vitals.renewedAt, SafetyMargin: c.vitals.margin, Latency: c.vitals.latency,
+		HandOver:  c.vitals.handOver,
 		LastError: c.vitals.lastError, LastErrorAt: c.vitals.lastErrorAt, Decisions: c.history.list(),
 	}
 	if r, ok := seen.Origin.(*Record); ok {

@@ -2,6 +2,7 @@ package tenure
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/tenure-go/tenure/internal/protocol"
@@ -26,6 +27,7 @@ type stint struct {
 	// Guarded by c.mu.
 	permanent error // the failure for which Run and its like give up
 	lastError error // of a call
+	stopping  bool  // somebody has asked for the end of the stint
 }
 
 // begin starts a stint for one of the public calls. One of Run or Start ends with ctx.
@@ -43,6 +45,7 @@ func (c *Candidate) begin(ctx context.Context, kind protocol.Kind) (*stint, erro
 	c.inbox.clear()
 	if l := c.current.Load(); l != nil {
 		l.report() // work of an earlier stint may still run
+		l.markStop(false)
 	}
 	c.inbox.post(message{input: protocol.Input{Kind: kind}})
 	if kind == protocol.Stand {
@@ -112,31 +115,52 @@ func (s *stint) close() {
 	}
 	s.emit(Event{Kind: EventStopped, Reason: "nothing is left to do"})
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.stint = nil
-	c.mu.Unlock()
 	close(s.done)
 }
 
-// step feeds the machine one input and carries out what it decides.
+// step feeds the machine one input and carries out what it decides. Nothing of the user's runs in between.
 func (s *stint) step(m message) {
-	c := s.c
-	if m.input.Kind == protocol.WorkChange {
-		m.input.Work = c.current.Load().work()
+	effects, state, newest := s.decide(&m)
+	if m.input.Kind == protocol.Stop {
+		s.markStop()
 	}
-	c.mu.Lock()
-	now := c.clock.Read()
-	s.observe(m, now.Mono)
-	effects := c.machine.Step(now, m.input)
 	for _, e := range effects {
-		c.note(m.input, e)
-	}
-	state := c.machine.State()
-	c.mu.Unlock()
-	for _, e := range effects {
-		c.logDecision(m.input, e)
+		s.c.logDecision(m.input, e)
 		s.carryOut(e, m)
 	}
-	s.closeTerm(state)
+	s.closeTerm(state, newest)
+	s.c.state.Store(uint32(states[state])) // last: a leader has its term by now
+}
+
+// decide has the machine take its step, and keeps what others may ask about it.
+func (s *stint) decide(m *message) (effects []protocol.Effect, state protocol.State, newest seen) {
+	c := s.c
+	var waitsFor string
+	if m.input.Kind == protocol.WorkChange {
+		m.input.Work, waitsFor = c.current.Load().work()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.clock.Read()
+	s.observe(*m, now.Mono)
+	c.vitals.waits(waitsFor)
+	effects = c.machine.Step(now, m.input)
+	for _, e := range effects {
+		c.note(m.input, e)
+		c.vitals.handsOver(e, now.Mono)
+	}
+	snapshot, _ := c.machine.Seen(now)
+	r := snapshot.Record
+	return effects, c.machine.State(), seen{token: r.Token, leader: r.Leader, own: r.Session == c.machine.Session()}
+}
+
+// seen is what the newest record says.
+type seen struct {
+	token  uint64
+	leader string
+	own    bool // it bears the candidate's session
 }
 
 // observe keeps for Status what the machine does not.
@@ -176,14 +200,17 @@ func (s *stint) carryOut(e protocol.Effect, m message) {
 	case protocol.Ended:
 		s.ended(e)
 	case protocol.Overran:
-		s.c.current.Load().finish(ErrOverran)
+		s.c.current.Load().finish(ErrOverran, "")
 		s.emit(Event{Kind: EventOverran, Token: e.Token, Reason: e.Reason, Err: ErrOverran})
 	case protocol.Vacated:
+		s.vacated(e)
 		s.emit(Event{Kind: EventReleased, Token: e.Token, Reason: e.Reason})
 	case protocol.LeaderChanged:
 		s.emit(Event{Kind: EventLeaderChanged, Token: e.Token, Leader: s.c.leaderSeen(), Reason: e.Reason})
 	case protocol.CallFailed:
 		s.failed(e, m.err)
+	case protocol.Copied:
+		s.emit(Event{Kind: EventCopied, Token: e.Token, Reason: e.Reason})
 	case protocol.Done:
 		s.finished = true
 	}
@@ -221,21 +248,43 @@ func (s *stint) renewed(t *trust) {
 func (s *stint) ended(e protocol.Effect) {
 	l := s.c.current.Load()
 	cause := causes[e.Cause]
+	l.untold.Store(s.c.events != nil) // who acts on EventElected acts on this
 	l.end(cause)
 	l.report()
-	s.emit(Event{Kind: EventEnded, Token: e.Token, Reason: e.Reason, Err: cause})
+	s.announce(Event{Kind: EventEnded, Token: e.Token, Reason: e.Reason, Err: cause}, l.told)
 }
 
-// closeTerm tells those who wait for the end of a term that the seat was given up, or lost.
-func (s *stint) closeTerm(state protocol.State) {
+// markStop notes that the seat which is held now, if one is, is given up for the stop.
+func (s *stint) markStop() {
+	if l := s.c.current.Load(); l != nil && !l.finished() {
+		l.markStop(true)
+	}
+}
+
+// vacated tells those who wait for the end of the term that the seat was given back, and for whom it is kept.
+func (s *stint) vacated(e protocol.Effect) {
+	if l := s.c.current.Load(); l != nil && l.term.Token == e.Token {
+		l.finish(nil, e.Record.Reserved)
+	}
+}
+
+// closeTerm tells them that it was lost, or could not be given back.
+func (s *stint) closeTerm(state protocol.State, newest seen) {
 	switch state {
 	case protocol.Leading, protocol.Draining, protocol.Releasing, protocol.Overrun:
 		return
 	default:
 	}
-	if l := s.c.current.Load(); l != nil {
-		l.finish(nil)
+	l := s.c.current.Load()
+	if l == nil || l.finished() {
+		return
 	}
+	if newest.own && newest.token == l.term.Token && !l.lost() {
+		s.c.log.write(slog.LevelWarn, "the seat was not given back", "token", l.term.Token)
+		l.finish(ErrNotReleased, "")
+		return
+	}
+	l.finish(nil, newest.leader)
 }
 
 func (s *stint) failed(e protocol.Effect, err error) {
@@ -265,11 +314,14 @@ func (s *stint) ring() {
 }
 
 // emit logs an event and passes it to the observers.
-func (s *stint) emit(e Event) {
+func (s *stint) emit(e Event) { s.announce(e, nil) }
+
+// announce does what emit does, and calls told once all observers have returned from it.
+func (s *stint) announce(e Event, told func()) {
 	c := s.c
 	e.At, e.Election, e.Candidate = time.Now(), c.election, c.config.ID
 	c.logEvent(e)
-	c.events.publish(e)
+	c.events.publish(notice{e, told})
 }
 
 // stop asks the stint to leave the election.
@@ -277,6 +329,7 @@ func (s *stint) stop() {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	if s.c.stint == s { // not a later one
+		s.stopping = true
 		s.c.inbox.post(message{input: protocol.Input{Kind: protocol.Stop}})
 	}
 }

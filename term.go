@@ -2,6 +2,7 @@ package tenure
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,11 +97,14 @@ type lead struct {
 	report func()        // called when what remains of ended work changes
 
 	handedOut atomic.Bool // somebody was told that the candidate leads, outside any function
+	untold    atomic.Bool // observers have yet to hear, and to return, that the term has ended
 
 	mu      sync.Mutex
 	ended   bool
-	running int   // functions that have not returned
-	result  error // of giving up the seat; set before over is closed
+	running int    // functions that have not returned
+	result  error  // of giving up the seat; set before over is closed
+	heir    string // to whom it was left, kept for it or taken by it; set before over is closed
+	atStop  bool   // it was given up because the candidate stopped, and is the last that it led
 }
 
 // ask answers IsLeader. The mark is set before the answer is found, so that either the end of the term sees the mark,
@@ -157,26 +161,73 @@ func (l *lead) end(cause error) {
 	l.cancel(cause)
 }
 
-// work is what remains of the work of an ended term.
-func (l *lead) work() protocol.Work {
+// told says that every observer has returned from the news that the term has ended.
+func (l *lead) told() {
+	l.untold.Store(false)
+	l.report()
+}
+
+// settle says that the function for which the term was won has returned, and that nothing acts on what others were told
+// while it ran. A later yes counts anew.
+func (l *lead) settle() {
+	l.handedOut.Store(false)
+	l.leave()
+}
+
+// work is what remains of the work of an ended term, and in words what its seat waits for.
+func (l *lead) work() (remains protocol.Work, waitsFor string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.running > 0:
-		return protocol.Running
+		return protocol.Running, "functions to return"
 	case l.handedOut.Load():
-		return protocol.HandedOut
+		return protocol.HandedOut, "the drain, since IsLeader or Term had said yes"
+	case l.untold.Load():
+		return protocol.HandedOut, "observers to hear of the end"
 	}
-	return protocol.NoWork
+	return protocol.NoWork, ""
 }
 
-func (l *lead) finish(result error) {
+// finish tells those who wait that the seat was given up, or how that failed. Only the first time counts.
+func (l *lead) finish(result error, heir string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	select {
-	case <-l.over:
-	default:
-		l.result = result
+	if !l.finished() {
+		l.result, l.heir = result, heir
 		close(l.over)
 	}
+}
+
+func (l *lead) finished() bool {
+	select {
+	case <-l.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// lost reports whether the term ended because its record had gone or its lease had run out: then there is no seat left
+// that anybody would have to wait for.
+func (l *lead) lost() bool {
+	cause := context.Cause(l.ctx)
+	return errors.Is(cause, ErrDeposed) || errors.Is(cause, ErrLeaseExpired)
+}
+
+// markStop notes whether the term ended, or is to end, because the candidate stopped.
+func (l *lead) markStop(atStop bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.atStop = atStop
+}
+
+// atStopResult is how giving up the seat went if that was for the candidate's stop.
+func (l *lead) atStopResult() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.atStop {
+		return nil
+	}
+	return l.result
 }

@@ -10,7 +10,7 @@ import (
 
 // Probes answers load balancers, Kubernetes and people about the candidates of a process. Its methods are handlers;
 // the Probes itself serves them as /leader, /healthz, /readyz and /status. All of it is from memory: nothing is asked
-// of a store, and no answer counts as leadership handed out (see [tenure.Candidate.IsLeader]). It is safe for
+// of a store, and no answer counts as leadership handed out (see [tenure.Candidate.State]). It is safe for
 // concurrent use.
 //
 // The answers name elections, candidates and addresses, and errors of the store: serve them where the public cannot
@@ -57,7 +57,7 @@ func (p *Probes) Leader(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), status)
 		return
 	}
-	say(w, c.Status().State == tenure.StateLeader, "leader", "not the leader")
+	say(w, c.State() == tenure.StateLeader, "leader", "not the leader")
 }
 
 // choose finds the candidate that a question is about. With an error it says which status to answer.
@@ -95,7 +95,7 @@ func (p *Probes) all(w http.ResponseWriter, r *http.Request, inOrder func(tenure
 		return
 	}
 	for _, c := range p.candidates {
-		if s := c.Status().State; !inOrder(s) {
+		if s := c.State(); !inOrder(s) {
 			say(w, false, "", fmt.Sprintf("the candidate of %q is %v", c.Election(), s))
 			return
 		}

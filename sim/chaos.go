@@ -28,8 +28,12 @@ func (w *World) strike(f Fault, n *node, d time.Duration) bool {
 	switch f {
 	case ProcessPause, Suspend, VMSnapshot, WallStep, RateChange, Crash:
 		w.strikeMachine(f, n, d)
+	case ProcessCopied:
+		return n.copyTo(&w.nodes[w.random.n(len(w.nodes))])
 	case CutRequests, CutReplies, HalfOpen, Partition, WatchSilent, WatchBreaks:
 		w.strikeLink(f, n, d)
+	case WatchFlaps, WatchRepeats:
+		w.strikeWatch(f, n, d)
 	case StoreFreeze, StoreAway, Credentials, Throttling:
 		w.strikeStore(f, d)
 	case Sickness, UserResigns, UserStops:
@@ -70,8 +74,8 @@ func (w *World) strikeMachine(f Fault, n *node, d time.Duration) {
 // reconfigure gives the next process another TTL and drain.
 func (w *World) reconfigure(n *node) {
 	id, delay, e := n.cfg.ID, n.cfg.PriorityDelay, n.cfg.ClockError
-	c := drawConfig(&w.random, pick(&w.random, ttls[:]...), e, w.plan.Push)
-	if c.CallTimeout < 4*w.plan.OneWayMax {
+	c := drawConfig(&w.random, pick(&w.random, ttls[:]...), e, n.cfg.Grain, w.plan.Push)
+	if c.CallTimeout < 4*w.plan.OneWayMax || c.Grain > c.TTL/5000 {
 		return
 	}
 	c.ID, c.PriorityDelay = id, delay
@@ -239,4 +243,17 @@ func (w *World) strikeHistory(f Fault) bool {
 	w.forked = true
 	s.goBack(to)
 	return true
+}
+
+// strikeWatch has a watch say the same ten times within d: that it was interrupted, or what the store held some time
+// ago.
+func (w *World) strikeWatch(f Fault, n *node, d time.Duration) {
+	past := w.store.stale(w.random.scaled(n.cfg.TTL, 0, 2))
+	for i := range 10 {
+		e := event{kind: evWatchLost, node: n.index, gen: n.sub.gen}
+		if f == WatchRepeats {
+			e.kind, e.arg, e.flag = evPush, past.index, w.store.abandoned(past)
+		}
+		w.afterDelay(d*time.Duration(i)/10, e)
+	}
 }

@@ -10,6 +10,10 @@ import (
 // delivered notes what a process is about to learn.
 func (w *World) delivered(n *node, l *letter, now clock.Reading) {
 	switch l.kind {
+	case protocol.Stand, protocol.StandOnce, protocol.Try:
+		if n.m.State() == protocol.Off {
+			n.healthy = !n.cfg.HealthChecked // what the check said before is over
+		}
 	case protocol.Healthy, protocol.Unhealthy:
 		n.healthy = l.kind == protocol.Healthy
 	case protocol.Loaded, protocol.Wrote:
@@ -20,7 +24,7 @@ func (w *World) delivered(n *node, l *letter, now clock.Reading) {
 			n.work.reported = w.now
 		}
 	case protocol.Pushed:
-		n.quietUntil = 0 // what is pushed may be acted upon
+		n.quietUntil, n.failedAt = 0, -farAway // what is pushed may be acted upon
 	}
 	pushed := l.kind == protocol.Pushed
 	if l.state == nil || pushed && n.m.State() == protocol.Off || !pushed && l.outcome != protocol.OK {
@@ -28,11 +32,11 @@ func (w *World) delivered(n *node, l *letter, now clock.Reading) {
 	}
 	s := n.session
 	epoch := s.epoch
-	if s.show(l.state, l.abandoned, now.Mono, w.now); s.epoch != epoch {
+	if s.show(l.state, l.abandoned, w.now); s.epoch != epoch {
 		n.disproved = "" // what it knows is later than that
 	}
 	st := s.high
-	if st.owner != s || st.mark != l.state.mark {
+	if !s.owns(st) || st.mark != l.state.mark {
 		return
 	}
 	k := &n.known
@@ -44,11 +48,16 @@ func (w *World) delivered(n *node, l *letter, now clock.Reading) {
 
 // heard notes what a reply asks for or proves.
 func (w *World) heard(n *node, l *letter, now clock.Reading) {
+	n.failures, n.failedAt = n.failures+1, w.now
+	if s := n.m.State(); s == protocol.Leading || s == protocol.Draining ||
+		l.outcome == protocol.OK || l.outcome == protocol.Conflict {
+		n.failures = 0 // a leader has its lease to count by
+	}
 	switch l.outcome {
 	case protocol.NotApplied:
 		asked := min(l.retry, max(n.cfg.Backoff.Max, n.cfg.TTL))
 		if s := n.m.State(); s == protocol.Leading || s == protocol.Draining {
-			asked = min(asked, n.cfg.RenewEvery)
+			asked = 0 // as far as its lease allows, which L3 judges
 		}
 		n.quietUntil = now.Mono + asked
 	case protocol.Conflict:
@@ -68,10 +77,14 @@ func (w *World) checkPatience(n *node) {
 	if mono := n.read().Mono; mono < n.quietUntil {
 		w.fail(L5, int(n.index), "it calls %v before the store asked it to", n.quietUntil-mono)
 	}
+	const many = 10
+	if n.failures > many && w.now-n.failedAt < w.atLeast(n, n.cfg.TTL/10)-rounding {
+		w.fail(L5, int(n.index), "it calls %v after its call number %d in a row has failed", w.now-n.failedAt, n.failures)
+	}
 }
 
 // checkWrite judges a write that a machine asks for, by what it was shown.
-func (w *World) checkWrite(n *node, c *call, e *protocol.Effect, now clock.Reading) {
+func (w *World) checkWrite(n *node, c *call, e *protocol.Effect) {
 	s, node, r := n.session, int(n.index), &e.Record
 	if c.from == nil || c.from.version != e.Base.Version {
 		w.fail(Fields, node, "a %v starts from version %q without its origin", e.Purpose, e.Base.Version)
@@ -90,16 +103,16 @@ func (w *World) checkWrite(n *node, c *call, e *protocol.Effect, now clock.Readi
 	}
 	switch e.Purpose {
 	case protocol.Bid:
-		w.checkBid(n, c, r, now)
-		w.checkTakeover(n, c, now)
+		w.checkBid(n, c, r)
+		w.checkTakeover(n, c)
 	case protocol.Renew:
 		w.checkRenewal(n, c, r)
 	case protocol.Release:
-		w.checkRelease(n, c, r, now)
+		w.checkRelease(n, c, r)
 	}
 }
 
-func (w *World) checkBid(n *node, c *call, r *protocol.Record, now clock.Reading) {
+func (w *World) checkBid(n *node, c *call, r *protocol.Record) {
 	node := int(n.index)
 	if r.Token <= n.session.token || r.Token <= c.from.record.Token {
 		w.fail(S2, node, "a bid has token %d, where %d was shown", r.Token, n.session.token)
@@ -113,8 +126,9 @@ func (w *World) checkBid(n *node, c *call, r *protocol.Record, now clock.Reading
 	if n.bids++; n.aim == protocol.Try && n.bids > 1 {
 		w.fail(L5, node, "one try takes %d bids", n.bids)
 	}
-	if n.resigned > 0 && n.session.high.record.Token <= n.resigned && now.Mono-n.resignedAt < n.cfg.TTL {
-		w.fail(Reserve, node, "it bids %v after it resigned, and no other has led", now.Mono-n.resignedAt)
+	if n.resigned > 0 && n.aim != protocol.Try && n.session.high.record.Token <= n.resigned &&
+		w.now-n.resignedAt < w.atLeast(n, n.cfg.TTL) {
+		w.fail(Reserve, node, "it bids %v after it resigned, and no other has led", w.now-n.resignedAt)
 	}
 	if r.TTL != n.cfg.TTL || r.Session != n.session.name || r.Leader != n.cfg.ID {
 		w.fail(S9, node, "a bid is not by its own name, session and TTL: %+v", *r)
@@ -123,40 +137,45 @@ func (w *World) checkBid(n *node, c *call, r *protocol.Record, now clock.Reading
 
 func (w *World) checkRenewal(n *node, c *call, r *protocol.Record) {
 	node, base := int(n.index), &c.from.record
-	if c.from.owner != n.session || base.Token != r.Token {
+	if !n.session.owns(c.from) || base.Token != r.Token {
 		w.fail(S5, node, "it renews term %d from a record of term %d of session %q", r.Token, base.Token, base.Session)
+	}
+	if higher(n.session.high, c.from) {
+		w.Coverage.mark(WentOnLower)
 	}
 	if r.Request != base.Request || r.Paused != base.Paused {
 		w.fail(Requests, node, "a renewal loses a request: %+v becomes %+v", *base, *r)
 	}
 }
 
-func (w *World) checkRelease(n *node, c *call, r *protocol.Record, now clock.Reading) {
+func (w *World) checkRelease(n *node, c *call, r *protocol.Record) {
 	node, k := int(n.index), &n.work
 	if k.running {
 		w.fail(S8, node, "it releases while work of term %d has not returned", k.token)
 	}
-	if k.handed && c.from.record.Token == k.token && !k.passed && !w.handedOver(n, now) {
+	if k.handed && c.from.record.Token == k.token && !k.passed && !w.handedOver(n) {
 		w.fail(S8, node, "it releases before the drain of term %d has passed", k.token)
 	}
 	if r.Paused != c.from.record.Paused {
 		w.fail(Requests, node, "a release loses a pause")
 	}
-	if c.from.owner != n.session {
+	if !n.session.owns(c.from) {
 		w.Coverage.mark(VacatedDoubt)
-		w.checkTakeover(n, c, now)
+		w.checkTakeover(n, c)
 	}
 }
 
-// handedOver reports whether leadership that was handed out without a function has had its drain.
-func (w *World) handedOver(n *node, now clock.Reading) bool {
+// handedOver reports whether leadership that was handed out without a function has had its drain, by true time: the
+// wait protects others, and no clock of the node's may shorten it.
+func (w *World) handedOver(n *node) bool {
 	k := &n.work
-	return k.hasEnded && now.Since(k.ended) >= n.cfg.Drain
+	return k.hasEnded && w.now-k.endedAt >= w.atLeast(n, n.cfg.Drain)-rounding
 }
 
 // checkTakeover judges whether the seat was free for a session that wants to write over a record: nobody may write
-// over another's before that other must have stopped.
-func (w *World) checkTakeover(n *node, c *call, now clock.Reading) {
+// over another's before that other must have stopped. The wait is judged by true time: the rates of the clocks are the
+// machine's own concern.
+func (w *World) checkTakeover(n *node, c *call) {
 	s, base := n.session, c.from
 	g := s.sighting(base)
 	switch {
@@ -164,13 +183,13 @@ func (w *World) checkTakeover(n *node, c *call, now clock.Reading) {
 		w.fail(S13, int(n.index), "it writes over a record that it was never shown")
 	case s.high.mark == base.mark:
 		c.attempt.low = w.now
-		w.checkNewest(n, base, g, now.Mono-g.first)
+		w.checkNewest(n, base, g, w.now-g.firstAt)
 	case g.epoch != s.epoch:
 		w.checkWait(n, S13, 0, s.longest)
 	default:
 		c.attempt.low = g.lowAt
 		w.Coverage.mark(TookLower)
-		w.checkWait(n, S13, now.Mono-g.low, s.longest)
+		w.checkWait(n, S13, w.now-g.lowAt, s.longest)
 	}
 }
 
@@ -178,19 +197,31 @@ func (w *World) checkTakeover(n *node, c *call, now clock.Reading) {
 func (w *World) checkNewest(n *node, base *state, g *sighting, waited time.Duration) {
 	r := &base.record
 	switch {
-	case base.owner == n.session, !base.exists, g.abandoned:
+	case n.session.owns(base), !base.exists, g.abandoned:
 	case r.Vacant() && (r.Reserved == "" || r.Reserved == n.cfg.ID):
 	case r.Vacant():
 		w.checkWait(n, Reserve, waited, r.TTL)
 	case waited >= n.cfg.TTL:
-		w.checkWait(n, S9, waited, r.TTL)
+		w.checkWait(n, S9, waited, w.longestShown(n.session, base))
 	default:
-		w.checkWait(n, S10, waited, r.TTL)
+		w.checkWait(n, S10, waited, w.longestShown(n.session, base))
 	}
 }
 
+// longestShown is the longest TTL that a session was shown of the term of st: a shorter one, by somebody's hand,
+// shortens no wait.
+func (w *World) longestShown(s *session, st *state) time.Duration {
+	ttl := time.Duration(0)
+	for _, other := range w.store.states {
+		if other.owner == st.owner && other.record.Token == st.record.Token {
+			ttl = max(ttl, s.sighting(other).ttl)
+		}
+	}
+	return ttl
+}
+
 func (w *World) checkWait(n *node, r Rule, waited, ttl time.Duration) {
-	if waited < ttl {
+	if waited < ttl-rounding {
 		w.fail(r, int(n.index), "it writes over a record after %v, the wait is %v", waited, ttl)
 	}
 }
@@ -209,7 +240,7 @@ func (w *World) checkEffect(n *node, e *protocol.Effect, now clock.Reading) {
 			w.fail(S2, node, "the token of a term changes from %d to %d", n.work.token, e.Token)
 		}
 	case protocol.Ended:
-		w.checkEnded(n, e, now)
+		w.checkEnded(n, e)
 	case protocol.Vacated:
 		if !w.wasVacant(e.Token) {
 			w.fail(S7, node, "it says that term %d was given back, the store never knew", e.Token)
@@ -228,7 +259,8 @@ func (w *World) checkEffect(n *node, e *protocol.Effect, now clock.Reading) {
 // checkDone checks that a candidacy was not ended by itself.
 func (w *World) checkDone(n *node) {
 	l := &n.letter
-	free := l.kind == protocol.Loaded && l.outcome == protocol.OK && l.state.vacant() && l.state.record.Reserved == "" &&
+	free := l.kind == protocol.Loaded && l.outcome == protocol.OK && l.state.vacant() &&
+		l.state.record.Reserved == "" && l.state.record.Token < protocol.MaxToken &&
 		!l.state.record.Paused && l.state == n.session.high &&
 		l.state == w.store.current // otherwise a conflict may have told it that this is an old look
 	if seen, _ := n.m.Seen(n.read()); free && seen.Version != l.state.version {
@@ -246,7 +278,7 @@ func (w *World) checkDone(n *node) {
 
 func (w *World) checkElected(n *node, e *protocol.Effect, now clock.Reading) {
 	node := int(n.index)
-	n.led, n.resigned = true, 0
+	n.led, n.resigned, n.failures = true, 0, 0
 	if n.known.token != e.Token || n.known.state == nil || n.known.state.origin == initial {
 		w.fail(S7, node, "it leads term %d without having been shown that its bid landed", e.Token)
 	}
@@ -258,11 +290,14 @@ func (w *World) checkElected(n *node, e *protocol.Effect, now clock.Reading) {
 	}
 	for i := range w.terms {
 		t := &w.terms[i]
-		if t.token >= e.Token && !w.parted(t.state, n.known.state) {
+		if t.token < e.Token || w.parted(t.state, n.known.state) || n.session.kin(t.session) {
+			continue
+		}
+		if t.token == e.Token || n.known.state == nil || !w.shortened(t, n.known.state, n.cfg.TTL) {
 			w.fail(S2, node, "term %d of %s follows term %d of node %d", e.Token, n.session.name, t.token, t.node.index)
 		}
 	}
-	w.terms = append(w.terms, term{e.Token, n, n.known.state})
+	w.terms = append(w.terms, term{e.Token, n, n.session, n.known.state})
 }
 
 // parted reports whether two states are of histories that parted when the store lost writes.
@@ -271,20 +306,26 @@ func (w *World) parted(x, y *state) bool {
 }
 
 // checkEnded checks that a term was not ended by a request that did not address it.
-func (w *World) checkEnded(n *node, e *protocol.Effect, now clock.Reading) {
+func (w *World) checkEnded(n *node, e *protocol.Effect) {
 	w.Coverage.cause(e.Cause)
-	high := n.session.high
 	failed := e.Cause == protocol.Sick && n.healthy // too many failures in a row
-	if !failed && (e.Cause != protocol.Resigned || high != nil && high.record.Paused) {
+	if !failed && (e.Cause != protocol.Resigned || n.shows(func(r *protocol.Record) bool { return r.Paused })) {
 		return
 	}
-	n.resigned, n.resignedAt = e.Token, now.Mono
+	n.resigned, n.resignedAt = e.Token, w.now
 	if e.Cause == protocol.Sick {
 		return
 	}
-	if n.letter.kind != protocol.Resign && high.record.Request.Token != e.Token {
+	asked := n.shows(func(r *protocol.Record) bool { return r.Request.Token == e.Token })
+	if n.letter.kind != protocol.Resign && !asked {
 		w.fail(Requests, int(n.index), "term %d obeys a request that addresses another", e.Token)
 	}
+}
+
+// shows reports whether the highest state that the process was shown, or the last one, is so.
+func (n *node) shows(is func(*protocol.Record) bool) bool {
+	high, last := n.session.high, n.letter.state
+	return high != nil && is(&high.record) || last != nil && is(&last.record)
 }
 
 // wasVacant reports whether the store ever held a vacant record of that term.
@@ -312,7 +353,7 @@ func (w *World) stepped(n *node, l *letter, before protocol.State, now clock.Rea
 	if l.revoked && state == protocol.Leading && n.m.Token() == l.state.record.Token {
 		w.fail(Revoking, int(n.index), "term %d leads on though it was revoked", n.m.Token())
 	}
-	if before == protocol.Draining && state != protocol.Draining && w.handedOver(n, now) {
+	if before == protocol.Draining && state != protocol.Draining && w.handedOver(n) {
 		n.work.passed = true
 	}
 	w.checkTrust(n, l, now)
@@ -333,7 +374,7 @@ func (n *node) wants(st *state) bool {
 // seat is not wanted any more. (A push of what was lost or pruned since may seem to be later than the base of the bid.)
 func (w *World) checkWin(n *node, l *letter, before protocol.State, now clock.Reading) {
 	st := l.state
-	if w.forked || w.pruned || before != protocol.Standing || n.m.State() == protocol.Leading {
+	if w.forked || w.pruned || w.edited || before != protocol.Standing || n.m.State() == protocol.Leading {
 		return
 	}
 	if st == nil || st != n.known.state || st.origin != byBid || n.session.sighting(st).firstAt != w.now {
@@ -366,7 +407,7 @@ func (w *World) applied(c *call, old, st *state) {
 	if st.extra != old.extra {
 		w.fail(Fields, node, "a %v loses a field that the machine does not know", c.purpose)
 	}
-	if c.purpose == protocol.Renew && (old.owner != c.session || old.record.Token != st.record.Token) {
+	if c.purpose == protocol.Renew && (old.record.Session != st.record.Session || old.record.Token != st.record.Token) {
 		w.fail(S5, node, "a renewal of term %d replaces a record of term %d of another", st.record.Token, old.record.Token)
 	}
 	if at := c.attempt.sent.at; c.purpose == protocol.Bid && at >= c.session.began && at <= c.session.ended && !w.forked {

@@ -29,6 +29,13 @@ const (
 	SlowMailbox
 	SlowTimer
 	LatePushes
+	WentOnLower   // a leader went on from what the store went back to
+	TwinOverlap   // that a copy made not long ago explains
+	MisledOverlap // that a TTL shortened by hand explains
+	ForgotSilent
+	BrokenWatches
+	MixedErrors
+	CoarseClocks
 	numPoints
 )
 
@@ -37,12 +44,16 @@ var pointNames = [numPoints]string{
 	"seat vacated for a bid in doubt", "seat taken after the store went back", "another configuration on restart",
 	"equal IDs", "different TTLs", "no boot clock", "store vouches for death", "store rounds the TTL",
 	"tokens near the largest", "slow mailbox", "slow timer", "late pushes",
+	"leader went on after the store went back", "overlap of copies", "overlap that a shortened TTL explains",
+	"silent leader forgotten", "no watch can be set up",
+	"different clock errors", "coarse clocks",
 }
 
 // Coverage is what a history contained.
 type Coverage struct {
-	faults, messages, inputs, effects, states, causes, outcomes, purposes, styles, finales, points uint64
-	shares                                                                                         [numRules]float64
+	faults, messages, inputs, effects, states, causes, outcomes, purposes, styles, finales uint64
+	points                                                                                 uint64
+	shares                                                                                 [numRules]float64
 }
 
 func (c *Coverage) fault(f Fault)               { c.faults |= 1 << f }
@@ -77,8 +88,11 @@ func (w *World) coverPlan() {
 	when(p.MailboxLag > 0, SlowMailbox)
 	when(p.TimerLag > 0, SlowTimer)
 	when(p.PushSpread > 0, LatePushes)
+	when(p.BrokenWatch, BrokenWatches)
+	when(p.Nodes[0].Config.Grain > 0, CoarseClocks)
 	for i := range p.Nodes {
 		when(p.Nodes[i].NoBoot, NoBootClock)
+		when(p.Nodes[i].Config.ClockError != p.Nodes[0].Config.ClockError, MixedErrors)
 		when(p.Nodes[i].Config.TTL != p.Nodes[0].Config.TTL, MixedTTL)
 		when(i > 0 && p.Nodes[i].Config.ID == p.Nodes[0].Config.ID, EqualIDs)
 	}

@@ -12,6 +12,7 @@ const (
 	WallStep                   // an hour either way, or a little
 	RateChange                 // within the bound
 	Crash                      // and a new process later
+	ProcessCopied              // it runs a second time, on another machine
 	CutRequests                // one-way partition towards the store
 	CutReplies                 // and from it
 	HalfOpen                   // both, and nobody tells the watch
@@ -22,6 +23,8 @@ const (
 	Throttling                 // calls are refused, with a time to wait
 	WatchSilent                // the watch stops delivering without a word
 	WatchBreaks                // the watch is interrupted, and says so
+	WatchFlaps                 // it says so again and again
+	WatchRepeats               // it goes on delivering a state of the past
 	Revocation                 // the store no longer vouches for the leader's term
 	Sickness                   // the health check fails
 	UserResigns                // with or without a successor
@@ -30,7 +33,9 @@ const (
 	AskTransfer                // for a candidate
 	AskWrongTerm               // for a term that is over, or not yet begun
 	PauseElection              // and resume it
+	EditTTL                    // by hand
 	Forget                     // leave a tombstone, if the seat is vacant
+	ForgetSilent               // the same with a seat whose leader was silent for a TTL
 	Prune                      // delete a vacant record after raising the floor
 	RaiseFloor                 // another election's record was pruned
 	FailOver                   // the store loses its last writes
@@ -50,6 +55,7 @@ var faults = [numFaults]struct {
 	WallStep:      {name: "wall clock stepped"},
 	RateChange:    {name: "clock rate changed"},
 	Crash:         {name: "crash"},
+	ProcessCopied: {name: "process copied"},
 	CutRequests:   {name: "one-way partition, requests"},
 	CutReplies:    {name: "one-way partition, replies"},
 	HalfOpen:      {name: "half-open connection"},
@@ -60,6 +66,8 @@ var faults = [numFaults]struct {
 	Throttling:    {name: "throttling"},
 	WatchSilent:   {name: "watch silent", push: true},
 	WatchBreaks:   {name: "watch interrupted", push: true},
+	WatchFlaps:    {name: "watch interrupted again and again", push: true},
+	WatchRepeats:  {name: "watch repeats the past", push: true},
 	Revocation:    {name: "term revoked", push: true},
 	Sickness:      {name: "health check failed"},
 	UserResigns:   {name: "user resigns"},
@@ -68,7 +76,9 @@ var faults = [numFaults]struct {
 	AskTransfer:   {name: "request to transfer"},
 	AskWrongTerm:  {name: "request to another term"},
 	PauseElection: {name: "election paused"},
+	EditTTL:       {name: "TTL edited by hand"},
 	Forget:        {name: "election forgotten"},
+	ForgetSilent:  {name: "election of a silent leader forgotten"},
 	Prune:         {name: "record pruned"},
 	RaiseFloor:    {name: "floor raised"},
 	FailOver:      {name: "store failed over", forks: true},

@@ -25,6 +25,9 @@ const (
 	Transfer                 // L1, and to whom it was asked
 	LeaderSick               // L1
 	LoneLeaderResigns        // L4: nobody else is there to follow
+	RefusedRenewal           // L3: the store refuses one, and asks for a long pause
+	LaggingReads             // L3: reads lag behind while an operator touches the record
+	StopInOutage             // L4: everybody is stopped while the store is away
 	numFinales
 )
 
@@ -32,7 +35,7 @@ var finaleNames = [numFinales]string{
 	"nothing more", "leader resigns", "leader stops", "leader crashes", "leader crashes, requests follow",
 	"all but one crash", "a renewal is lost", "store away for less than the lease", "a stale look",
 	"store away for longer than the lease", "election paused and resumed", "transfer", "leader is unhealthy",
-	"the only one resigns",
+	"the only one resigns", "a renewal is refused", "reads lag behind", "all are stopped while the store is away",
 }
 
 // String names the finale.
@@ -44,6 +47,7 @@ const (
 	stepRequest
 	stepReturn
 	stepResume
+	stepTouch
 )
 
 func (w *World) beginFinale() {
@@ -104,6 +108,10 @@ func (w *World) finaleStep(step int) {
 		if w.plan.Finale == LongOutage {
 			w.await(nil, "")
 			l.rule, l.deadline = L4, w.now+w.healBound()
+		}
+	case stepTouch:
+		if w.phase == finale && w.askLeader(AskWrongTerm) && w.plan.Finale == StaleLook {
+			w.liveness.leader.staleNext = 1
 		}
 	case stepResume:
 		for i := range w.nodes {
@@ -183,7 +191,7 @@ func (w *World) vacancyBound(old *node, successor string) time.Duration {
 		if wait := n.cfg.PriorityDelay + n.cfg.BidSpread; successor == "" && wait > 0 {
 			d = w.trueTime(wait) + w.roundTrips(1) // a look may be under way when the wait is over
 		}
-		if !w.plan.Push {
+		if !w.pushes() {
 			d += w.trueTime(n.cfg.PollEvery) + w.roundTrips(1)
 		}
 		if best < 0 || d < best {
@@ -251,7 +259,23 @@ func (w *World) finaleOver() {
 		}
 	}
 	w.checkQuiet()
+	if w.plan.Finale == StopInOutage {
+		w.checkStopped()
+		w.thawAll()
+	}
 	w.leave()
+}
+
+// stopInOutage stops everybody while the store does not answer: drain and release have bounds of their own.
+func (w *World) stopInOutage() {
+	w.store.frozen++
+	var bound time.Duration
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		bound = max(bound, n.cfg.Drain+n.cfg.TTL/2+2*n.cfg.CallTimeout+n.cfg.TTL/20)
+		n.stop()
+	}
+	w.enter(finale, w.trueTime(bound)+w.roundTrips(1))
 }
 
 // checkQuiet is L5 of those who stood by while the seat was handed over: their watch told them how it ended, so that
@@ -265,7 +289,7 @@ func (w *World) checkQuiet() {
 	l := &w.liveness
 	for i := range w.nodes {
 		n := &w.nodes[i]
-		if w.plan.Push && !w.forked && n != l.leader && !n.trust.open && n.requests > 1 && l.vacated >= 0 {
+		if w.pushes() && !w.forked && n != l.leader && !n.trust.open && n.requests > 1 && l.vacated >= 0 {
 			w.fail(L5, i, "it stood by while the leader changed, and sent %d requests", n.requests)
 		}
 	}
@@ -322,13 +346,18 @@ func (w *World) disturb(f Finale) {
 	agree := k.mono == k.wall && (k.noBoot || k.mono == k.boot) // otherwise the lease shrinks by what they differ
 	away := span(l.leader) - c.RenewEvery - c.CallTimeout - c.TTL/10 - 2*(w.trueTime(c.TTL)-c.TTL) - w.roundTrips(4)
 	switch {
+	case f == StopInOutage:
+		w.stopInOutage()
+		return
 	case f == LongOutage:
 		w.store.frozen++
 		d := w.trueTime(w.longest() * 3 / 2)
 		w.enter(finale, d+2*w.healBound())
 		w.afterDelay(d, event{kind: evFinale, arg: stepReturn})
 		return
-	case f == LostRenewal && !agree, f != LostRenewal && (c.MaxFailures > 0 || away <= 0):
+	case (f == LostRenewal || f == RefusedRenewal) && !agree,
+		f != LostRenewal && f != RefusedRenewal && (c.MaxFailures > 0 || away <= 0),
+		f == LaggingReads && away <= c.Backoff.Initial+w.roundTrips(4):
 		w.leave()
 		return
 	case f == LostRenewal && w.random.chance(0.5) && w.roundTrips(2) <= c.CallTimeout:
@@ -343,7 +372,17 @@ func (w *World) disturb(f Finale) {
 	case f == StaleLook:
 		w.askLeader(AskWrongTerm)
 		l.leader.staleNext = 1
+		if w.random.chance(0.5) { // and another, separate one
+			w.afterDelay(c.TTL, event{kind: evFinale, arg: stepTouch})
+		}
+	case f == RefusedRenewal:
+		l.leader.refuseNext = 1
+	case f == LaggingReads:
+		l.leader.lag = c.TTL / 10
+		for i := range 3 {
+			w.afterDelay(c.TTL*time.Duration(i), event{kind: evFinale, arg: stepTouch})
+		}
 	}
 	l.counting = true
-	w.enter(finale, w.trueTime(2*w.longest()))
+	w.enter(finale, w.trueTime(3*w.longest()))
 }

@@ -78,7 +78,7 @@ func (w *World) longest() time.Duration {
 	for _, s := range w.sessions {
 		d = max(d, s.cfg.TTL, s.longest)
 	}
-	return d
+	return max(d, min(w.store.current.record.TTL, maxTTL))
 }
 
 // shortest is the shortest TTL that a candidate may take for that of the record.
@@ -86,21 +86,23 @@ func (w *World) shortest() time.Duration {
 	return w.liveness.leader.cfg.TTL
 }
 
-// trueTime is how long d on the slowest clock can take.
+// trueTime is how long a wait for d by the slowest clock can take, with the margin of a follower.
 func (w *World) trueTime(d time.Duration) time.Duration {
 	var e float64
+	var grain time.Duration
 	for i := range w.nodes {
-		e = max(e, w.nodes[i].cfg.ClockError)
+		e, grain = max(e, w.nodes[i].cfg.ClockError), max(grain, w.nodes[i].cfg.Grain)
 	}
-	return time.Duration(float64(d)/(1-e)) + 1
+	return time.Duration(float64(d)*(1+e)/(1-e)) + 3*grain + 1
 }
 
 func (w *World) roundTrips(n int) time.Duration { return time.Duration(2*n) * (w.plan.OneWayMax + 1) }
 
 // heal ends all faults: connections, clocks and the store work, processes run, work returns, everybody stands.
 func (w *World) heal() {
-	if w.plan.Kind != Mix || w.plan.Token > protocol.MaxToken/2 || w.plan.TTLUnit > 0 {
-		w.over = true // safety is all that can be asked for, or tokens run out, or somebody bids who cannot lead
+	if w.plan.Kind != Mix || w.plan.Token > protocol.MaxToken/2 || w.plan.TTLUnit > 0 || w.longest() > time.Minute {
+		// Safety is all that can be asked for, or tokens run out, or somebody bids who cannot lead, or waits for a day.
+		w.over = true
 		return
 	}
 	w.gen++
@@ -146,10 +148,12 @@ func (n *node) heal() {
 	if !n.alive {
 		n.boot()
 	}
-	if n.cfg.HealthChecked {
+	if n.cfg.HealthChecked && n.on {
 		n.deliver(letter{kind: protocol.Healthy})
 	}
-	if n.sub.wanted && !n.sub.live {
+	if w.plan.BrokenWatch && n.sub.wanted {
+		n.subscribe()
+	} else if n.sub.wanted && !n.sub.live {
 		n.subscribe()
 	}
 	n.healWork()
@@ -203,6 +207,10 @@ func (w *World) led(n *node) {
 
 // settle begins when somebody leads and whatever began before the faults healed is over.
 func (w *World) settle(leader *node) {
+	if w.longest() > time.Minute {
+		w.over = true // somebody was shown such a TTL late, and nothing can be asked for within reason
+		return
+	}
 	l := &w.liveness
 	l.leader, l.token, l.counting = leader, leader.trust.token, true
 	w.Coverage.share(L4, float64(w.now-l.began)/float64(w.healBound()))
@@ -237,7 +245,7 @@ func (w *World) checkRestOf(n *node, passed time.Duration) {
 	case protocol.Leading:
 		allowed = most(passed, n.cfg.RenewEvery, n.cfg.ClockError)
 	case protocol.Standing:
-		if !n.cfg.Watch {
+		if !n.cfg.Watch || w.watchIsBroken() {
 			allowed = most(passed, min(n.cfg.PollEvery, w.shortest()*2/3), n.cfg.ClockError)
 		} else if n.sub.silent {
 			w.fail(L4, int(n.index), "its watch is silent, and it has not noticed for a lease")
@@ -301,7 +309,8 @@ func (w *World) checkStopped() {
 		}
 	}
 	cur := w.store.current
-	if cur.owner == nil || cur.owner.dead || !cur.owner.cfg.Release || cur.owner.node.cfg.Drain == 0 {
+	if cur.owner == nil || cur.owner.dead || !cur.owner.cfg.Release ||
+		w.plan.Finale == StopInOutage {
 		return
 	}
 	w.fail(L1, int(cur.owner.node.index), "it was stopped and has not released its seat")

@@ -74,7 +74,10 @@ func (w *World) emitted(n *node, c *call, e *protocol.Effect, now clock.Reading)
 		c.extra = st.extra // the overlay of the runtime: what it does not know stays as it was
 	}
 	c.attempt = attempt{session: n.session, sent: sentAt{now, w.now}, longest: n.session.longest, low: -1}
-	w.checkWrite(n, c, e, now)
+	if c.from != nil && w.edited {
+		c.attempt.over, c.attempt.shown = c.from.record.Token, w.longestShown(n.session, c.from)
+	}
+	w.checkWrite(n, c, e)
 }
 
 // send puts the request on the wire.
@@ -163,6 +166,8 @@ func (w *World) arrive(c *call, suppressed bool) {
 func (w *World) serve(c *call) (outcome protocol.Outcome, retry time.Duration, st *state) {
 	s := &w.store
 	switch {
+	case !c.load && take(&c.node.refuseNext):
+		return protocol.NotApplied, 100 * c.session.cfg.TTL, nil
 	case s.throttling > 0 && w.random.chance(0.8) || w.strikes(Refused):
 		retry = pick(&w.random, 0, w.random.scaled(c.session.cfg.TTL, 0, 0.3), 100*c.session.cfg.TTL)
 		w.Coverage.outcome(protocol.NotApplied)
@@ -179,7 +184,7 @@ func (w *World) serve(c *call) (outcome protocol.Outcome, retry time.Duration, s
 	case c.load && (take(&c.node.staleNext) || w.strikes(StaleRead)):
 		st = s.stale(w.random.scaled(c.session.cfg.TTL, 0, 2))
 	case c.load:
-		st = s.current
+		st = s.stale(c.node.lag)
 	default:
 		st = s.swap(c)
 	}

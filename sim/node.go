@@ -27,6 +27,8 @@ type node struct {
 	runsSince time.Duration
 	// How many of the next requests are lost, replies are lost, and loads answered from the past.
 	loseNext, muteNext, staleNext int
+	refuseNext                    int           // writes
+	lag                           time.Duration // of what its loads show
 
 	// The process.
 	alive   bool
@@ -62,12 +64,14 @@ type node struct {
 	standsSince  time.Duration
 	aim          protocol.Kind
 	quietUntil   time.Duration // on the monotonic clock: the store asked for it
+	failures     int           // of calls, in a row
+	failedAt     time.Duration // the last of them
 	disproved    string        // the version over which the last write was rejected
 	insisted     int           // how often it was shown since
 	bids         int           // in this candidacy
 	led          bool          // in this candidacy
 	resigned     uint64        // the term that was resigned last
-	resignedAt   time.Duration // on the monotonic clock
+	resignedAt   time.Duration
 	stopping     bool          // Stop was given
 	leaving      clock.Reading // when the machine began to release
 	hasLeaving   bool
@@ -105,7 +109,7 @@ func (n *node) setUp(w *World, index int) {
 	n.cfg = n.plan.Config
 	r := &w.random
 	n.clocks = clocks{
-		mono: n.plan.Mono, wall: n.plan.Wall, boot: n.plan.Boot, noBoot: n.plan.NoBoot,
+		mono: n.plan.Mono, wall: n.plan.Wall, boot: n.plan.Boot, noBoot: n.plan.NoBoot, grain: n.cfg.Grain,
 		base: clock.Reading{
 			Mono: r.between(0, time.Hour), Wall: r.between(-time.Hour, 1000*time.Hour), Boot: r.between(1, time.Hour),
 		},
@@ -135,18 +139,15 @@ func (n *node) boot() {
 	n.session = w.newSession(n)
 	n.cfg.Session = n.session.name
 	n.session.cfg = n.cfg
-	n.m = protocol.New(n.cfg, &w.random)
+	n.m = protocol.New(n.cfg, &w.random, &w.random)
 	n.alive, n.on, n.stepping = true, false, false
 	n.inbox, n.call, n.sendHeld, n.awaits = n.inbox[:0], -1, false, false
 	n.known, n.work = known{}, work{gen: n.work.gen + 1}
 	n.healthy = !n.cfg.HealthChecked
 	n.stopping, n.hasLeaving, n.resigned = false, false, 0
-	n.quietUntil, n.disproved = 0, ""
+	n.quietUntil, n.disproved, n.failures, n.failedAt = 0, "", 0, -farAway
 	w.log.end(n.index, laneDown, w.now)
 	w.logf(int(n.index), "boot", "session %s, TTL %v, drain %v", n.session.name, n.cfg.TTL, n.cfg.Drain)
-	if n.cfg.HealthChecked {
-		n.deliver(letter{kind: protocol.Healthy})
-	}
 }
 
 // crash kills the process. Its requests may still be on the wire.
@@ -155,6 +156,7 @@ func (n *node) crash() {
 		return
 	}
 	w := n.w
+	w.settleTrust(n)
 	w.logf(int(n.index), "crash", "session %s", n.session.name)
 	n.alive, n.on = false, false
 	n.session.dead = true
@@ -195,7 +197,7 @@ func (n *node) restartIn(d time.Duration) {
 
 // start has the candidate stand, mostly for good.
 func (n *node) start() {
-	if n.w.phase == stopping {
+	if n.w.phase == stopping || n.w.phase == finale && n.w.plan.Finale == StopInOutage {
 		return
 	}
 	kind := protocol.Stand
@@ -211,7 +213,13 @@ func (n *node) startAs(kind protocol.Kind) {
 	}
 	n.on, n.stopping, n.hasLeaving = true, false, false
 	n.standsSince, n.aim, n.bids, n.led, n.quietUntil = n.w.now, kind, 0, false, 0
+	n.failures = 0
 	n.deliver(letter{kind: kind})
+	if n.cfg.HealthChecked {
+		n.w.afterDelay(n.w.random.scaled(n.cfg.TTL, 0, 0.1), event{
+			kind: evHealed, arg: int32(Sickness), node: n.index, gen: n.w.gen,
+		})
+	}
 	if n.cfg.Watch && kind != protocol.Try {
 		n.subscribe()
 	}
@@ -334,11 +342,13 @@ func (n *node) carryOut(e *protocol.Effect, now clock.Reading) {
 	case protocol.Elected:
 		n.elected(e)
 	case protocol.Ended:
-		n.ended(now)
+		n.ended()
 	case protocol.CallFailed:
 		if e.Outcome == protocol.Permanent && w.plan.QuitsOnPermanent && w.phase == chaos {
 			n.stop()
 		}
+	case protocol.Copied:
+		n.renamed()
 	case protocol.Done:
 		n.done()
 	}

@@ -59,6 +59,9 @@ type Plan struct {
 	Record  bool          // there is a vacant record to begin with
 	Forks   bool          // it may lose acknowledged writes
 
+	BrokenWatch bool // once the faults have healed no watch can be set up, which everybody is told all the time
+	Absurd      bool // a TTL that is edited by hand is one that overflows
+
 	// The network and the processes.
 	OneWayMin, OneWayMax time.Duration
 	MailboxLag, TimerLag time.Duration
@@ -112,6 +115,8 @@ func (p *Plan) drawStore(r *random) {
 	p.Forks = p.Kind == Mix && r.chance(0.3)
 	p.Record = r.chance(0.3)
 	p.QuitsOnPermanent = r.chance(0.5)
+	p.BrokenWatch = p.Push && r.chance(0.1)
+	p.Absurd = r.chance(0.2)
 	switch {
 	case r.chance(0.02):
 		p.Token = protocol.MaxToken - uint64(r.n(8))
@@ -123,12 +128,16 @@ func (p *Plan) drawStore(r *random) {
 func (p *Plan) drawNodes(r *random, ttl time.Duration) {
 	e := pick(r, clockErrors[:]...)
 	mixed, priorities, equal := r.chance(0.3), r.chance(0.2), r.chance(0.15)
+	errs, grain := r.chance(0.3), pick(r, 0, 0, 0, ttl/10_000, ttl/5000)
 	for i := range 2 + r.n(4) {
 		var n NodePlan
+		if errs {
+			e = pick(r, clockErrors[:]...)
+		}
 		if mixed {
-			n.Config = drawConfig(r, pick(r, ttls[:]...), e, p.Push)
+			n.Config = drawConfig(r, pick(r, ttls[:]...), e, min(grain, ttls[0]/5000), p.Push)
 		} else {
-			n.Config = drawConfig(r, ttl, e, p.Push)
+			n.Config = drawConfig(r, ttl, e, grain, p.Push)
 		}
 		n.Config.ID = nodeIDs[i]
 		if equal && i == 1 {
@@ -176,9 +185,11 @@ func (p *Plan) drawRates(r *random, n *NodePlan, e float64) {
 }
 
 // drawConfig returns a configuration that is safe by its own count, not by that of Config.Check.
-func drawConfig(r *random, ttl time.Duration, e float64, push bool) protocol.Config {
-	c := protocol.Config{TTL: ttl, ClockError: e, Watch: push, Release: r.chance(0.9), HealthChecked: r.chance(0.2)}
-	c.Drain = pick(r, 0, 0, ttl/10, ttl/5, ttl/3)
+func drawConfig(r *random, ttl time.Duration, e float64, grain time.Duration, push bool) protocol.Config {
+	c := protocol.Config{
+		TTL: ttl, ClockError: e, Grain: grain, Watch: push, Release: r.chance(0.9), HealthChecked: r.chance(0.2),
+	}
+	c.Drain = pick(r, ttl/100, ttl/100, ttl/10, ttl/5, ttl/3)
 	c.RenewEvery = pick(r, ttl/3, ttl/3, ttl/4)
 	room := (leaseSpan(c) - c.Drain - c.RenewEvery) / 2
 	c.CallTimeout = pick(r, min(ttl/6, room), min(ttl/12, room), room)
@@ -194,7 +205,7 @@ func drawConfig(r *random, ttl time.Duration, e float64, push bool) protocol.Con
 
 // leaseSpan is the time that a lease lasts by its holder's clock, counted in whole millionths.
 func leaseSpan(c protocol.Config) time.Duration {
-	return c.TTL - time.Duration(2*int64(c.ClockError*millionth+0.5)*int64(c.TTL)/millionth)
+	return c.TTL - time.Duration(int64(c.ClockError*millionth+0.5)*int64(c.TTL)/millionth) - c.Grain
 }
 
 func (p *Plan) drawNetwork(r *random, ttl time.Duration) {

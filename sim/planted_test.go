@@ -10,7 +10,7 @@ var planted = []plantedBug{
 	},
 	{
 		name: "lease of a renewal counted from the reply", rules: "S1,S3", file: "leading.go",
-		edits: []edit{{"	m.term.lease = t.sent\n", "	m.term.lease = now\n"}},
+		edits: []edit{{"	m.term.lease, m.term.fromGap = t.sent, false\n", "	m.term.lease, m.term.fromGap = now, false\n"}},
 	},
 	{
 		name: "late reply taken for a win", rules: "S3", file: "standing.go",
@@ -34,11 +34,18 @@ var planted = []plantedBug{
 	},
 	{
 		name: "no margin for the clocks' rates", rules: "S1,S3", file: "config.go",
-		edits: []edit{{"return time.Duration(float64(c.TTL) * (1 - 2*c.ClockError))", "return c.TTL"}},
+		edits: []edit{{"return time.Duration(float64(c.TTL)*(1-c.ClockError)) - c.Grain", "return c.TTL - c.Grain"}},
 	},
 	{
-		name: "margin for one clock only", rules: "S1,S3", file: "config.go",
-		edits: []edit{{"(1 - 2*c.ClockError))", "(1 - c.ClockError))"}},
+		name: "no margin for the follower's clock", rules: "S1,S10", file: "config.go",
+		edits: []edit{{"math.Ceil(float64(ttl)*c.ClockError)", "math.Ceil(0)"}},
+	},
+	{
+		name: "no margin for the grain of the clocks", rules: "S3,S10", file: "config.go",
+		edits: []edit{
+			{"(1-c.ClockError)) - c.Grain", "(1-c.ClockError))"},
+			{"c.ClockError)) + c.Grain", "c.ClockError))"},
+		},
 	},
 	{
 		name: "drain not taken off the trust", rules: "S3", file: "config.go",
@@ -47,7 +54,7 @@ var planted = []plantedBug{
 
 	// Whose record it is.
 	{
-		name: "renewal without owner check", rules: "S5", file: "machine.go",
+		name: "renewal without owner check", rules: "S5", file: "learning.go",
 		edits: []edit{{"if m.held() && !m.ours(s.Record) {", "if m.held() && s.Record.Vacant() {"}},
 	},
 	{
@@ -58,14 +65,14 @@ var planted = []plantedBug{
 		}},
 	},
 	{
-		name: "attempts of another session taken for own", rules: "S6,S7", file: "machine.go",
+		name: "attempts of another session taken for own", rules: "S7", file: "learning.go",
 		edits: []edit{
 			{"	if r.Session != m.cfg.Session {\n", "	if r.Leader != m.cfg.ID {\n"},
 			{"return r.Session == m.cfg.Session && r.Token == m.term.token", "return r.Leader == m.cfg.ID && r.Token == m.term.token"},
 		},
 	},
 	{
-		name: "term of another token taken for own", rules: "S2", file: "machine.go",
+		name: "term of another token taken for own", rules: "S1", file: "learning.go",
 		edits: []edit{{
 			"	case !m.held() && r.Token <= m.term.token:\n", "	case false:\n",
 		}},
@@ -77,29 +84,29 @@ var planted = []plantedBug{
 
 	// Unknown outcomes.
 	{
-		name: "unknown outcome taken as failure", rules: "S7", file: "machine.go",
-		edits: []edit{{"	default:\n		m.reload = m.state", "	default:\n		m.attempts.dropLast()\n		m.reload = m.state"}},
+		name: "unknown outcome taken as failure", rules: "S7", file: "calls.go",
+		edits: []edit{{"	default:\n		m.reload = !m.held()", "	default:\n		m.attempts.dropLast()\n		m.reload = !m.held()"}},
 	},
 	{
-		name: "unknown outcome taken as success", rules: "S1,S7", file: "machine.go",
+		name: "unknown outcome taken as success", rules: "S1,S7", file: "calls.go",
 		edits: []edit{{
-			"	default:\n		m.reload = m.state",
-			"	default:\n		if m.state == Standing && len(m.attempts.list) > 0 {\n" +
-				"			m.elect(now, m.attempts.list[len(m.attempts.list)-1])\n		}\n		m.reload = m.state",
+			"	default:\n		m.reload = !m.held()",
+			"	default:\n		if m.state == Standing && len(m.attempts.inFlight) > 0 {\n" +
+				"			m.elect(now, m.attempts.inFlight[len(m.attempts.inFlight)-1])\n		}\n		m.reload = !m.held()",
 		}},
 	},
 	{
-		name: "doubt settled by a load that does not show the write", rules: "S7", file: "machine.go",
-		edits: []edit{{"	case same:\n		m.landed(now, s.Record)\n", "	case same:\n		m.attempts.settle()\n"}},
+		name: "doubt settled by a load that does not show the write", rules: "S7", file: "learning.go",
+		edits: []edit{{"	case same:\n		m.landed(now, s.Record)\n", "	case same:\n		m.attempts.settle(Record{})\n"}},
 	},
 	{
 		name: "one number for two attempts", rules: "S7", file: "attempts.go",
-		edits: []edit{{"	a.count = max(a.count, above) + 1\n	return a.count\n", "	return above + 1\n"}},
+		edits: []edit{{"	a.count = max(a.count, r.Renewals) + 1 + fresh%Stride\n", "	a.count = r.Renewals + 1\n"}},
 	},
 	{
-		name: "conflict taken as proof that another won", rules: "S7", file: "machine.go",
+		name: "conflict taken as proof that another won", rules: "S7", file: "calls.go",
 		edits: []edit{{
-			"	m.sight.conflicted(done.base)\n", "	m.attempts.settle()\n	m.sight.conflicted(done.base)\n",
+			"	m.sight.conflicted(done.base)\n", "	m.attempts.settle(Record{})\n	m.sight.conflicted(done.base)\n",
 		}},
 	},
 	{
@@ -111,7 +118,7 @@ var planted = []plantedBug{
 		edits: []edit{{"	if m.leaving && !m.call.busy {\n", "	if m.leaving {\n"}},
 	},
 	{
-		name: "pushes taken in when off", rules: "S11", file: "machine.go",
+		name: "pushes taken in when off", rules: "S11", file: "learning.go",
 		edits: []edit{{"	if m.state == Off {\n		return // it was", "	if false {\n		return // it was"}},
 	},
 
@@ -120,26 +127,21 @@ var planted = []plantedBug{
 		name: "own TTL instead of the recorded one", rules: "S9,S1", file: "sight.go",
 		edits: []edit{
 			{
-				"	return opening{s.since + r.TTL, s.newest, \"the leader was silent for a lease\"}",
-				"	return opening{s.since + s.ttl, s.newest, \"the leader was silent for a lease\"}",
+				"	return opening{s.since + c.Wait(ttl), s.newest, \"the leader was silent for a lease\"}",
+				"	return opening{s.since + c.Wait(c.TTL), s.newest, \"the leader was silent for a lease\"}",
 			},
-			{"	highest uint64        // the highest", "	ttl     time.Duration\n	highest uint64        // the highest"},
-			{"longest: s.longest, highest: s.highest,", "longest: s.longest, highest: s.highest, ttl: s.ttl,"},
 		},
-		more: []patch{{file: "machine.go", edits: []edit{{
-			"	known := m.sight.known\n", "	known := m.sight.known\n	m.sight.ttl = m.cfg.TTL\n",
-		}}}},
 	},
 	{
-		name: "follower counts by the wall clock", rules: "S10,S1", file: "machine.go",
-		edits: []edit{{"v := m.sight.observe(now.Mono, s)", "v := m.sight.observe(now.Wall, s)"}},
+		name: "follower counts by the wall clock", rules: "S10,S1", file: "learning.go",
+		edits: []edit{{"v := m.sight.observe(now.Mono, s, pushed)", "v := m.sight.observe(now.Wall, s, pushed)"}},
 		more: []patch{{file: "standing.go", edits: []edit{
 			{
 				"	o := m.opening(now)\n	if now.Mono < o.at {\n		m.wakeAt(o.at)\n",
 				"	o := m.opening(now)\n	if now.Wall < o.at {\n		m.wakeAt(now.Mono + o.at - now.Wall)\n",
 			},
 			{"return opening{now.Mono, m.sight.newest,", "return opening{now.Wall, m.sight.newest,"},
-			{"	silence := m.sight.heard", "	silence := now.Mono - now.Wall + m.sight.heard"},
+			{"	due, reason := m.nextLook()\n", "	due, reason := m.nextLook()\n	if m.watching {\n		due += now.Mono - now.Wall\n	}\n"},
 		}}},
 	},
 	{
@@ -149,9 +151,9 @@ var planted = []plantedBug{
 	{
 		name: "count begun anew by a request", rules: "L2", file: "sight.go",
 		edits: []edit{{
-			"		s.newest, s.newestOut, s.hasGap = snap, false, false\n",
-			"		if s.newest.Version != snap.Version {\n			s.since = now\n		}\n" +
-				"		s.newest, s.newestOut, s.hasGap = snap, false, false\n",
+			"	s.newest, s.newestOut, s.hasGap = snap, false, false\n",
+			"	if s.newest.Version != snap.Version {\n		s.since = now\n	}\n" +
+				"	s.newest, s.newestOut, s.hasGap = snap, false, false\n",
 		}},
 	},
 	{
@@ -170,17 +172,17 @@ var planted = []plantedBug{
 	},
 	{
 		name: "lower record believed at once", rules: "S13", file: "sight.go",
-		edits: []edit{{"	second := opening{s.gapSince + s.longest,", "	second := opening{s.gapSince,"}},
+		edits: []edit{{"	second := opening{s.gapSince + c.Wait(s.longest),", "	second := opening{s.gapSince,"}},
 	},
 	{
 		name: "lower record waited for by its own TTL", rules: "S13", file: "sight.go",
-		edits: []edit{{"	second := opening{s.gapSince + s.longest,", "	second := opening{s.gapSince + s.gap.Record.TTL,"}},
+		edits: []edit{{"	second := opening{s.gapSince + c.Wait(s.longest),", "	second := opening{s.gapSince + c.Wait(s.gap.Record.TTL),"}},
 	},
 	{
 		name: "reserved seat taken by anybody", rules: "reserve", file: "sight.go",
 		edits: []edit{
-			{"case r.Vacant() && (r.Reserved == \"\" || r.Reserved == id):", "case r.Vacant():"},
-			{"	case r.Vacant():\n		return opening{s.since + r.TTL, s.newest, \"the seat was kept for a candidate that did not come\"}\n", ""},
+			{"case r.Vacant() && (r.Reserved == \"\" || r.Reserved == c.ID):", "case r.Vacant():"},
+			{"	case r.Vacant():\n		return opening{s.since + c.Wait(ttl), s.newest, \"the seat was kept for a candidate that did not come\"}\n", ""},
 		},
 	},
 	{
@@ -238,11 +240,11 @@ var planted = []plantedBug{
 		edits: []edit{{"		r.Reserved = \"\"\n", "		r.Request = Request{}\n"}},
 	},
 	{
-		name: "write starts from another snapshot than it replaces", rules: "fields", file: "machine.go",
+		name: "write starts from another snapshot than it replaces", rules: "fields", file: "calls.go",
 		edits: []edit{{"m.emit(Effect{Do: Write, Base: base,", "m.emit(Effect{Do: Write, Base: Snapshot{Version: base.Version, Origin: m.sight.gap.Origin},"}},
 	},
 	{
-		name: "TTL that the store changed not noticed", rules: "S9", file: "machine.go",
+		name: "TTL that the store changed not noticed", rules: "S9", file: "learning.go",
 		edits: []edit{{"	case m.state == Standing && r.TTL != m.cfg.TTL:\n", "	case false:\n"}},
 		more:  []patch{{file: "leading.go", edits: []edit{{"	case m.ours(r) && r.TTL != m.cfg.TTL:\n", "	case false:\n"}}}},
 	},
@@ -253,34 +255,36 @@ var planted = []plantedBug{
 
 	// Liveness.
 	{
-		name: "one failed renewal ends the term", rules: "L3", file: "machine.go",
+		name: "one failed renewal ends the term", rules: "L3", file: "calls.go",
 		edits: []edit{{"	if m.state == Leading && m.cfg.MaxFailures > 0 && m.failures >= m.cfg.MaxFailures {", "	if m.state == Leading {"}},
 	},
 	{
 		name: "one stale look ends the term", rules: "L3", file: "leading.go",
-		edits: []edit{{"	if m.term.doubts > 1 {\n", "	if m.term.doubts > 0 {\n"}},
+		edits: []edit{
+			{"	case m.term.doubts < 3 || now.Mono-m.term.doubtedAt < m.cfg.TTL/5:\n		m.lookAgain(now)\n", ""},
+			{"	case m.secure(now, s):\n		m.term.fromGap = true\n", ""},
+		},
 	},
 	{
-		name: "no pause between calls that fail", rules: "L5", file: "machine.go",
-		edits: []edit{{"	m.pause(now, max(wait, asked))\n", "	_, _ = wait, asked\n"}},
+		name: "no pause between calls that fail", rules: "L5", file: "calls.go",
+		edits: []edit{{"	m.pause(now, max(wait, asked, 0))\n", "	_, _ = wait, asked\n"}},
 	},
 	{
 		name: "silent watch never found out", rules: "L4", file: "standing.go",
-		edits: []edit{{"	silence := m.sight.heard + ", "	silence := never>>1 + "}},
+		edits: []edit{{"	due = m.sight.heard + m", "	due = never>>1 + m"}},
 	},
 	{
-		name: "silent watch not set up anew", rules: "L4", file: "machine.go",
+		name: "silent watch not set up anew", rules: "L4", file: "learning.go",
 		edits: []edit{{"	m.emit(Effect{Do: Rewatch, Reason: \"the record changed and the watch did not tell\"})\n", ""}},
 	},
 	{
 		name: "polls although the watch delivers", rules: "L5", file: "standing.go",
 		edits: []edit{
-			{"	case !m.watching && now.Mono >= m.pollAt:\n", "	case now.Mono >= m.pollAt:\n"},
-			{"	case !m.watching:\n		m.wakeAt(min(silence, m.pollAt))\n", "	case true:\n		m.wakeAt(min(silence, m.pollAt))\n"},
+			{"	if !m.watching && m.pollAt < due {\n", "	if m.pollAt < due {\n"},
 		},
 	},
 	{
-		name: "gives up after a failed load", rules: "L4", file: "machine.go",
+		name: "gives up after a failed load", rules: "L4", file: "calls.go",
 		edits: []edit{{
 			"		if m.aim == try && m.state == Standing {\n			m.beginRelease(now)\n		}\n	}\n	m.pollAt",
 			"		if m.state == Standing {\n			m.aim = leave\n			m.beginRelease(now)\n		}\n	}\n	m.pollAt",
@@ -302,12 +306,12 @@ var planted = []plantedBug{
 		}},
 	},
 	{
-		name: "rejected bidders load although the push is on its way", rules: "L5", file: "machine.go",
+		name: "rejected bidders load although the push is on its way", rules: "L5", file: "calls.go",
 		edits: []edit{{"	case m.watching && done.purpose == Bid:\n", "	case m.watching && done.purpose == Renew:\n"}},
 	},
 	{
 		name: "looks too seldom to see that the leader lives", rules: "L5", file: "standing.go",
-		edits: []edit{{"		return min(m.cfg.PollEvery, r.TTL*2/3)\n", "		return m.cfg.PollEvery\n"}},
+		edits: []edit{{"		return min(m.cfg.PollEvery, max(r.TTL/3*2, minPoll))\n", "		return m.cfg.PollEvery\n"}},
 	},
 	{
 		name: "a try goes on trying", rules: "L5", file: "standing.go",
@@ -318,8 +322,8 @@ var planted = []plantedBug{
 		edits: []edit{{" || m.aim == standOnce && !m.led {\n", " {\n"}},
 	},
 	{
-		name: "a pause eats the time for another renewal", rules: "L3", file: "machine.go",
-		edits: []edit{{"	return min(m.cfg.TTL/10, max(spare, m.cfg.TTL/100))\n", "	_ = spare\n	return m.cfg.TTL / 10\n"}},
+		name: "a pause eats the time for another renewal", rules: "L3", file: "calls.go",
+		edits: []edit{{"		wait = min(wait, m.patience(now)) - (now.Mono - done.sent)\n", "		wait = m.cfg.TTL / 3\n"}},
 	},
 	{
 		name: "bids again at once after resigning", rules: "reserve", file: "standing.go",
@@ -329,7 +333,7 @@ var planted = []plantedBug{
 		name: "leads on when unhealthy", rules: "health", file: "leading.go",
 		edits: []edit{
 			{"	case !m.healthy:\n		m.end(now, Sick, \"the health check failed\")\n", ""},
-			{"	m.healthy = false\n	m.end(now, Sick, \"the health check failed\")\n", "	m.healthy = false\n"},
+			{"	m.healthy, m.judged = false, true\n	m.end(now, Sick, \"the health check failed\")\n", "	m.healthy, m.judged = false, true\n"},
 		},
 	},
 	{
@@ -338,7 +342,7 @@ var planted = []plantedBug{
 		more:  []patch{{file: "leading.go", edits: []edit{{"	case !m.healthy:\n		m.end(now, Sick, \"the health check failed\")\n", ""}}}},
 	},
 	{
-		name: "leads on when revoked", rules: "revoking", file: "machine.go",
+		name: "leads on when revoked", rules: "revoking", file: "learning.go",
 		edits: []edit{{"	if s.Revoked && m.ours(s.Record) {", "	if false {"}},
 	},
 	{
@@ -355,8 +359,8 @@ var planted = []plantedBug{
 	},
 
 	{
-		name: "the store's wish for a pause ignored", rules: "L5", file: "machine.go",
-		edits: []edit{{"	m.pause(now, max(wait, asked))\n", "	_ = asked\n	m.pause(now, wait)\n"}},
+		name: "the store's wish for a pause ignored", rules: "L5", file: "calls.go",
+		edits: []edit{{"	m.pause(now, max(wait, asked, 0))\n", "	_ = asked\n	m.pause(now, max(wait, 0))\n"}},
 	},
 	{
 		name: "bids again over what a conflict disproved", rules: "L5", file: "sight.go",
@@ -371,8 +375,75 @@ var planted = []plantedBug{
 		edits: []edit{{"	case left <= 0:\n		m.overran()\n", ""}},
 	},
 	{
-		name: "bids again at once after too many failures", rules: "reserve", file: "machine.go",
+		name: "bids again at once after too many failures", rules: "reserve", file: "calls.go",
 		edits: []edit{{"\"too many failures in a row\")\n		m.standOff(now)\n", "\"too many failures in a row\")\n"}},
+	},
+
+	// What an attack from outside has found.
+	{
+		name: "copies share the numbers of their attempts", rules: "S1", file: "attempts.go",
+		edits: []edit{{" + 1 + fresh%Stride\n", " + 1\n"}},
+	},
+	{
+		name: "record of a copy taken for own", rules: "S1", file: "learning.go",
+		edits: []edit{{"		m.copied(now)\n", ""}},
+	},
+	{
+		name: "a copy keeps its session", rules: "S10", file: "learning.go",
+		edits: []edit{{"	m.cfg.Session = fmt.Sprintf(\"%016x%016x\", m.fresh.Uint64(), m.fresh.Uint64())\n", "	_ = fmt.Sprint()\n"}},
+	},
+	{
+		name: "own record taken for that of a copy", rules: "S7", file: "attempts.go",
+		edits: []edit{{"return slices.Contains(a.numbers, number)", "return len(a.numbers) > 0 && a.numbers[len(a.numbers)-1] == number && slices.Contains(a.numbers, number)"}},
+	},
+	{
+		name: "drain counted by the clock that ran furthest", rules: "S8,S1", file: "draining.go",
+		edits: []edit{{"left := m.cfg.Drain - (now.Mono - m.term.ended.Mono)", "left := m.cfg.Drain - now.Since(m.term.ended)"}},
+	},
+	{
+		name: "TTL shortened by hand shortens the wait", rules: "S10,S1", file: "sight.go",
+		edits: []edit{{"		s.ttl = max(s.ttl, snap.Record.TTL)\n", "		s.ttl = snap.Record.TTL\n"}},
+	},
+	{
+		name: "TTL that overflows", rules: "S10,S1", file: "machine.go",
+		edits: []edit{{"	in.Snapshot.Record.TTL = min(max(in.Snapshot.Record.TTL, 0), MaxTTL)\n", ""}},
+	},
+	{
+		name: "word of an interrupted watch puts off the poll", rules: "L1", file: "learning.go",
+		edits: []edit{
+			{"	if !m.watching {\n		return\n	}\n	m.watching, m.watchEnds", "	m.watching, m.watchEnds"},
+			{"	if now.Mono-m.watchSince >= m.pollEvery() {\n", "	{\n"},
+		},
+	},
+	{
+		name: "lagging reads depose a leader", rules: "L3", file: "leading.go",
+		edits: []edit{
+			{"m.term.doubts < 3 || now.Mono-m.term.doubtedAt < m.cfg.TTL/5:", "m.term.doubts < 2:"},
+			{"	case m.secure(now, s):\n		m.term.fromGap = true\n", ""},
+		},
+		more: []patch{{file: "learning.go", edits: []edit{
+			{"	case m.secure(now, s):\n		m.sight.wentBack(now.Mono, s)\n		m.term.fromGap = true\n", ""},
+		}}},
+	},
+	{
+		name: "a leader obeys a long pause that the store asks for", rules: "L3", file: "calls.go",
+		edits: []edit{{"		asked = min(asked, m.spare(now))\n", ""}},
+	},
+	{
+		name: "no end of calls with a back-off that does not grow", rules: "L5", file: "calls.go",
+		edits: []edit{{"		wait = max(wait, m.cfg.TTL/10)\n", ""}},
+	},
+	{
+		name: "no bound on polls where a TTL is none", rules: "L5", file: "standing.go",
+		edits: []edit{{"r.TTL > 0 && (!r.Vacant()", "(!r.Vacant()"}, {"max(r.TTL/3*2, minPoll)", "r.TTL/3*2"}},
+	},
+	{
+		name: "health remembered from the candidacy before", rules: "health", file: "standing.go",
+		edits: []edit{{"	m.healthy, m.judged = !m.cfg.HealthChecked, !m.cfg.HealthChecked\n", "	m.judged = true\n"}},
+	},
+	{
+		name: "stop waits for a store that is away", rules: "L4", file: "draining.go",
+		edits: []edit{{"	m.releaseEnds = now.Add(m.cfg.TTL / 2)\n", "	m.releaseEnds = now.Add(1000 * m.cfg.TTL)\n"}},
 	},
 
 	// The store.

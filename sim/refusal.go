@@ -16,7 +16,7 @@ func (w *World) checkRefusals() {
 	}
 	c := w.plan.Nodes[0].Config
 	change := pick(r, -time.Millisecond, 0, time.Millisecond)
-	switch r.n(9) {
+	switch r.n(10) {
 	case 0:
 		c.CallTimeout = (leaseSpan(c)-c.Drain-c.RenewEvery)/2 + change
 	case 1:
@@ -30,7 +30,7 @@ func (w *World) checkRefusals() {
 	case 5:
 		*pick(r, &c.TTL, &c.RenewEvery, &c.PollEvery, &c.CallTimeout) = pick(r, 0, -time.Second)
 	case 6:
-		*pick(r, &c.Drain, &c.PriorityDelay, &c.BidSpread) = -time.Nanosecond
+		*pick(r, &c.Drain, &c.Grain, &c.PriorityDelay, &c.BidSpread) = -time.Nanosecond
 	case 7:
 		c.Backoff = protocol.Backoff{
 			Initial: pick(r, 0, -1, time.Second), Max: pick(r, time.Millisecond, time.Second),
@@ -38,6 +38,8 @@ func (w *World) checkRefusals() {
 		}
 	case 8:
 		c.MaxFailures = pick(r, -1, 0, 1)
+	case 9:
+		c.Drain = min(c.TTL/100, 10*time.Millisecond) + change
 	}
 	w.checkRefusal(c)
 }
@@ -51,7 +53,8 @@ func (w *World) checkRefusal(c protocol.Config) {
 // safe is the referee's own count of what the protocol needs.
 func safe(c protocol.Config) bool {
 	positive := c.TTL > 0 && c.RenewEvery > 0 && c.PollEvery > 0 && c.CallTimeout > 0 && c.Backoff.Initial > 0
-	others := c.Drain >= 0 && c.PriorityDelay >= 0 && c.BidSpread >= 0 && c.MaxFailures >= 0
+	bounded := c.Drain >= min(c.TTL/100, 10*time.Millisecond) && c.TTL <= maxTTL
+	others := bounded && c.Grain >= 0 && c.PriorityDelay >= 0 && c.BidSpread >= 0 && c.MaxFailures >= 0
 	if !positive || !others || !(c.ClockError >= 0) || c.ClockError > protocol.MaxClockError {
 		return false
 	}

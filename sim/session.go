@@ -21,6 +21,11 @@ type session struct {
 	longest time.Duration
 	token   uint64 // the highest shown
 	numbers []uint64
+	// A copy of a process has the session of the one that it was copied from, and when.
+	origin   *session
+	copiedAt time.Duration
+	copied   bool // this process or one that it stems from was copied
+
 	// When the last candidacy began and ended that had the time to settle every bid which was in doubt.
 	began, ended time.Duration
 }
@@ -29,11 +34,11 @@ type session struct {
 type sighting struct {
 	known     bool
 	abandoned bool
-	first     time.Duration // on the session's monotonic clock
-	firstAt   time.Duration // in true time
+	firstAt   time.Duration
+	ttl       time.Duration // the longest that was shown with it
 	// Since when it is known to be lower than the highest that was seen, and in which epoch that was noted.
-	low, lowAt time.Duration
-	epoch      int32
+	lowAt time.Duration
+	epoch int32
 	// The last of its states that was shown.
 	last *state
 }
@@ -62,15 +67,20 @@ func (s *session) sighting(st *state) *sighting {
 	return &s.seen[st.mark]
 }
 
+// maxTTL is the longest that a candidate may have; nobody waits for longer, whatever a record says.
+const maxTTL = 24 * time.Hour
+
 // show counts a state that the session is shown.
-func (s *session) show(st *state, abandoned bool, mono, now time.Duration) {
+func (s *session) show(st *state, abandoned bool, now time.Duration) {
 	g := s.sighting(st)
 	if !g.known {
-		g.known, g.first, g.firstAt = true, mono, now
+		g.known, g.firstAt = true, now
 	}
+	ttl := min(st.record.TTL, maxTTL)
+	g.ttl = max(g.ttl, ttl)
 	g.abandoned = g.abandoned || abandoned
 	g.last = st
-	s.longest = max(s.longest, st.record.TTL)
+	s.longest = max(s.longest, ttl)
 	switch {
 	case s.high == nil || higher(st, s.high):
 		s.high = st
@@ -78,9 +88,35 @@ func (s *session) show(st *state, abandoned bool, mono, now time.Duration) {
 	case st.mark == s.high.mark:
 		s.high = st
 	case g.epoch != s.epoch:
-		g.epoch, g.low, g.lowAt = s.epoch, mono, now
+		g.epoch, g.lowAt = s.epoch, now
 	}
 	s.token = max(s.token, st.record.Token)
+}
+
+// owns reports whether the record was written by this process, or by the one that it was copied from before that.
+func (s *session) owns(st *state) bool {
+	if st.owner == nil || st.record.Session != s.name {
+		return false
+	}
+	for x := s; x != nil; x = x.origin {
+		if st.owner == x {
+			return true
+		}
+		if st.attempt.sent.at > x.copiedAt {
+			return false
+		}
+	}
+	return false
+}
+
+// kin reports whether two processes have, or had, one session.
+func (s *session) kin(other *session) bool { return s.root() == other.root() }
+
+func (s *session) root() *session {
+	for s.origin != nil {
+		s = s.origin
+	}
+	return s
 }
 
 // higher reports whether st is later than high in any history that the protocol can make.

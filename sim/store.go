@@ -17,6 +17,7 @@ const (
 	byOperator // a request was added or lifted; the mark is that of the parent
 	byDeletion // by hand
 	byPruning  // after the floor was raised
+	byForgetting
 )
 
 // state is one state of the record. The states of a history form a tree: a store that fails over goes back to an
@@ -43,6 +44,8 @@ type attempt struct {
 	session *session
 	sent    sentAt
 	longest time.Duration // the longest TTL that the candidate had seen
+	over    uint64        // the term that it is written over
+	shown   time.Duration // the longest TTL that the candidate had seen of that one
 	low     time.Duration // true time at which it saw its base to be lower than the highest seen, -1 if it was not
 }
 
@@ -178,6 +181,16 @@ func (s *store) operate(change func(*protocol.Record)) {
 	st := s.add(s.current, byOperator)
 	st.version = s.nextVersion()
 	change(&st.record)
+	s.become(st)
+}
+
+// forget leaves a tombstone in place of a record that is held.
+func (s *store) forget() {
+	st := s.add(s.current, byForgetting)
+	st.version, st.owner = s.nextVersion(), nil
+	r := &st.record
+	r.Leader, r.Session, r.Reserved, r.Request = "", "", "", protocol.Request{}
+	r.Renewals += 1 + s.w.random.next()%(1<<24) // so that no two look the same after the store went back
 	s.become(st)
 }
 

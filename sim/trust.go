@@ -13,6 +13,7 @@ type trust struct {
 	token   uint64
 	seen    time.Duration // until when it was followed
 	closed  time.Duration // when it was noticed to be over
+	turns   uint32        // how often it began or ended
 	refused uint64        // the term of which somebody was told that it is over
 }
 
@@ -25,9 +26,10 @@ type known struct {
 
 // term is one leadership.
 type term struct {
-	token uint64
-	node  *node
-	state *state // of its bid
+	token   uint64
+	node    *node
+	session *session
+	state   *state // of its bid
 }
 
 // settleTrust follows the trust in a process up to now. It has to be called before and after everything that changes
@@ -37,7 +39,9 @@ func (w *World) settleTrust(n *node) {
 	trusted := n.alive && subject(n.m).Trusted(n.asked(w.now))
 	switch {
 	case t.open && !trusted:
-		w.closeTrust(n, w.trustEnd(n, t.seen))
+		end := w.trustEnd(n, t.seen)
+		w.closeTrust(n, end)
+		w.checkTrustEnd(n, end)
 	case !t.open && trusted:
 		w.openTrust(n)
 	}
@@ -60,25 +64,43 @@ func (w *World) trustEnd(n *node, since time.Duration) time.Duration {
 
 func (w *World) closeTrust(n *node, at time.Duration) {
 	n.trust.open, n.trust.closed = false, w.now
+	n.trust.turns++
 	if n.running() && n.m.State() == protocol.Leading {
-		w.afterDelay(w.noticeTime(n), event{
-			kind: evMustEnd, node: n.index, arg: int32(n.session.index), gen: uint32(n.trust.token),
-		})
+		w.afterDelay(w.noticeTime(n), event{kind: evMustEnd, node: n.index, gen: n.trust.turns})
 	}
 	w.log.end(n.index, laneTrust, at)
 	w.mix(uint64(at))
 }
 
+// checkTrustEnd is S3 by true time: whatever its clocks have shown, nobody may be trusted for longer after the sending
+// of the attempt that landed than leaves its work the drain, within the TTL in the record.
+func (w *World) checkTrustEnd(n *node, at time.Duration) {
+	if n.known.token != n.trust.token {
+		return
+	}
+	if end := n.known.sent.at + n.cfg.TTL - w.atLeast(n, n.cfg.Drain); at > end+rounding {
+		w.fail(S3, int(n.index), "it was trusted for %v longer than the attempt that landed is worth", at-end)
+	}
+}
+
+// rounding is what the referee lets pass as an error of arithmetic.
+const rounding = 4
+
+// atLeast is the true time that passes at least while the clocks of n count d.
+func (w *World) atLeast(n *node, d time.Duration) time.Duration {
+	return time.Duration(float64(d-n.cfg.Grain) / (1 + n.cfg.ClockError))
+}
+
 // noticeTime is how long it takes a process that runs to notice that its trust is over.
 func (w *World) noticeTime(n *node) time.Duration {
-	return w.trueTime(n.cfg.TTL/20) + 2*(w.plan.TimerLag+w.plan.MailboxLag)
+	return w.trueTime(n.cfg.TTL/20) + 2*(w.plan.TimerLag+w.plan.MailboxLag+n.cfg.Grain)
 }
 
 // mustEnd is S4 for those who do not ask: soon after trust is over their context has ended too.
-func (w *World) mustEnd(n *node, session int, token uint32) {
+func (w *World) mustEnd(n *node, turn uint32) {
 	w.settleTrust(n)
-	if n.running() && n.session.index == session && n.m.Token() == uint64(token) && n.m.State() == protocol.Leading &&
-		!n.m.Trusted(n.read()) && w.now >= max(n.trust.closed, n.runsSince)+w.noticeTime(n) {
+	if n.running() && n.trust.turns == turn && n.m.State() == protocol.Leading &&
+		w.now >= max(n.trust.closed, n.runsSince)+w.noticeTime(n) {
 		w.fail(S4, int(n.index), "trust in term %d has long been over, and its work was not told", n.m.Token())
 	}
 }
@@ -87,8 +109,7 @@ func (w *World) mustEnd(n *node, session int, token uint32) {
 func (w *World) mustOverrun(n *node, gen uint32) {
 	k := &n.work
 	if n.running() && k.gen == gen && k.running && n.m.State() == protocol.Draining &&
-		k.reported >= 0 && n.read().Mono-k.ended.Mono >= n.cfg.Drain &&
-		w.now >= max(k.reported, n.runsSince)+w.noticeTime(n) {
+		k.reported >= 0 && w.now >= max(k.reported, n.runsSince)+w.trueTime(n.cfg.Drain)+w.noticeTime(n) {
 		w.fail(S8, int(n.index), "work of term %d has outlived its drain, and the seat is still held for it", k.token)
 	}
 }
@@ -96,6 +117,7 @@ func (w *World) mustOverrun(n *node, gen uint32) {
 // openTrust begins an interval of trust. Two overlap if the other one stands when the later begins.
 func (w *World) openTrust(n *node) {
 	n.trust.open, n.trust.token = true, n.m.Token()
+	n.trust.turns++
 	w.log.begin(n.index, laneTrust, n.trust.token, w.now, "")
 	for i := range w.nodes {
 		if other := &w.nodes[i]; other != n {
@@ -116,8 +138,15 @@ func (w *World) checkExclusion(n, other *node) {
 	default:
 		return
 	}
-	if w.excused(other.known.state, n.known.state) {
+	switch {
+	case w.excused(other.known.state, n.known.state):
 		w.Coverage.mark(ExcusedOverlap)
+		return
+	case w.twins(n, other):
+		w.Coverage.mark(TwinOverlap)
+		return
+	case w.misled(n, other), w.misled(other, n):
+		w.Coverage.mark(MisledOverlap)
 		return
 	}
 	w.fail(S1, int(n.index), "term %d of %s begins while node %d %s in term %d of %s", n.trust.token, n.session.name,
@@ -133,8 +162,11 @@ func (w *World) protected(n *node) bool {
 	if !n.alive || !k.running && !k.handed || n.known.token != k.token {
 		return false
 	}
-	r := n.read()
-	return r.Since(n.known.sent.reading) < leaseSpan(n.cfg) && !(k.hasEnded && r.Since(k.ended) >= n.cfg.Drain)
+	until := n.known.sent.at + w.atLeast(n, leaseSpan(n.cfg))
+	if k.hasEnded {
+		until = min(until, k.endedAt+w.atLeast(n, n.cfg.Drain))
+	}
+	return w.now < until
 }
 
 // span is how long an attempt that landed is worth.
@@ -165,7 +197,6 @@ func (w *World) checkTrust(n *node, l *letter, now clock.Reading) {
 	if n.m.State() != protocol.Leading {
 		return
 	}
-	const rounding = 2
 	node, sent := int(n.index), n.known.sent.reading
 	if !n.m.Trusted(now) {
 		w.fail(S4, node, "after a step it still leads though its lease is over")

@@ -19,6 +19,10 @@ type subscription struct {
 func (n *node) subscribe() {
 	n.sub.gen++
 	n.sub.live, n.sub.silent, n.sub.wanted, n.sub.last = false, false, true, 0
+	if n.w.watchIsBroken() {
+		n.w.afterDelay(0, event{kind: evWatchLost, node: n.index, gen: n.sub.gen})
+		return
+	}
 	n.w.afterDelay(n.w.oneWay(), event{kind: evSubscribe, node: n.index, gen: n.sub.gen})
 }
 
@@ -104,3 +108,20 @@ func (n *node) interrupt() {
 	n.deliver(letter{kind: protocol.WatchLost})
 	n.w.afterDelay(n.w.random.scaled(n.cfg.TTL, 0, 1.5), event{kind: evSubscribe, node: n.index, gen: n.sub.gen})
 }
+
+// watchLost tells the process once more that its watch is interrupted.
+func (n *node) watchLost(gen uint32) {
+	if gen != n.sub.gen || !n.alive || !n.on || n.w.phase > chaos && !n.w.watchIsBroken() {
+		return
+	}
+	n.deliver(letter{kind: protocol.WatchLost})
+	if n.w.watchIsBroken() {
+		n.w.afterDelay(n.cfg.TTL/20, event{kind: evWatchLost, node: n.index, gen: gen})
+	}
+}
+
+// watchIsBroken reports whether no watch can be set up any more, which everybody is told again and again.
+func (w *World) watchIsBroken() bool { return w.plan.BrokenWatch && w.phase > chaos }
+
+// pushes reports whether the store pushes changes at present.
+func (w *World) pushes() bool { return w.plan.Push && !w.watchIsBroken() }

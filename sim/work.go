@@ -3,7 +3,6 @@ package sim
 import (
 	"time"
 
-	"github.com/tenure-go/tenure/internal/clock"
 	"github.com/tenure-go/tenure/internal/protocol"
 )
 
@@ -16,7 +15,7 @@ type work struct {
 	gen     uint32
 
 	hasEnded bool
-	ended    clock.Reading // when the work was told to stop
+	endedAt  time.Duration // when the work was told to stop, in true time
 	reported time.Duration // when the machine learned what remained of it, -1 while it has not
 	passed   bool          // the drain was over; a clock that is set back later changes nothing about that
 	late     bool          // it would have returned while the process did not run
@@ -51,15 +50,15 @@ func (n *node) workIn(d time.Duration) {
 }
 
 // ended tells the work to stop, and reports what remains of it.
-func (n *node) ended(now clock.Reading) {
+func (n *node) ended() {
 	k := &n.work
-	k.ended, k.hasEnded, k.reported = now, true, -1
+	k.endedAt, k.hasEnded, k.reported = n.w.now, true, -1
 	left := protocol.NoWork
 	switch {
 	case k.running:
 		left = protocol.Running
 		n.windDown()
-		n.w.afterDelay(n.w.trueTime(n.cfg.Drain+n.cfg.TTL)+n.w.noticeTime(n), // the report may wait behind others
+		n.w.afterDelay(n.w.trueTime(2*n.cfg.Drain+n.cfg.TTL)+n.w.noticeTime(n), // the report may wait behind others
 			event{kind: evMustOverrun, node: n.index, gen: k.gen})
 	case k.handed:
 		left = protocol.HandedOut
@@ -75,12 +74,12 @@ func (n *node) ended(now clock.Reading) {
 func (n *node) windDown() {
 	r := &n.w.random
 	switch {
-	case n.work.style == Prompt || n.cfg.Drain == 0:
+	case n.work.style == Prompt:
 		n.workIn(0)
 	case n.work.style == Deaf && n.w.phase == chaos:
 		n.workIn(r.scaled(n.cfg.TTL, 0.5, 4))
 	default:
-		n.workIn(r.scaled(n.cfg.Drain, 0, 0.9))
+		n.workIn(r.scaled(n.cfg.Drain, 0, 0.85))
 	}
 }
 

@@ -27,7 +27,10 @@ const (
 	evPhase                        // phase gen has taken its time
 	evFinale                       // step arg of the finale
 	evMustOverrun                  // leader work gen of node must have been reported as overrun
-	evMustEnd                      // term gen of node's session arg must have ended by now
+	evMustEnd                      // the term of node must have ended by now, unless its trust has turned since gen
+	evCopiesOver                   // at most one copy of a process is trusted from here on
+	evWatchLost                    // node's watch is interrupted once more, gen
+	evForget                       // an operator has watched the mark arg for a TTL, and forgets the election
 	numEventKinds
 )
 
@@ -54,6 +57,7 @@ type World struct {
 
 	forked bool // the store has lost writes
 	pruned bool // the record was deleted properly
+	edited bool // somebody has changed the TTL in the record
 	gen    uint32
 
 	broken [numRules]bool
@@ -97,7 +101,7 @@ func (w *World) Duration() time.Duration { return w.now }
 func (w *World) reset(seed uint64) {
 	w.Seed, w.random = seed, random{seed}
 	w.Violations, w.broken = w.Violations[:0], [numRules]bool{}
-	w.Coverage, w.forked, w.pruned, w.gen = Coverage{}, false, false, 0
+	w.Coverage, w.forked, w.pruned, w.edited, w.gen = Coverage{}, false, false, false, 0
 	w.now, w.events, w.over, w.hash = 0, 0, false, 14695981039346656037
 	w.queue.reset()
 	w.nodes = w.nodes[:0]
@@ -186,7 +190,13 @@ func (w *World) play(e *event) {
 	case evMustOverrun:
 		w.mustOverrun(n, e.gen)
 	case evMustEnd:
-		w.mustEnd(n, int(e.arg), e.gen)
+		w.mustEnd(n, e.gen)
+	case evCopiesOver:
+		w.copiesOver()
+	case evWatchLost:
+		n.watchLost(e.gen)
+	case evForget:
+		w.forgetSilent(e.arg, e.gen)
 	}
 }
 

@@ -59,10 +59,14 @@ func TestOursNeverOverlaps(t *testing.T) {
 
 // What is beyond the promise is seen to fail, so that the table tells the truth about ours too.
 func TestBeyondThePromiseOursOverlaps(t *testing.T) {
-	for _, id := range []string{"overrun", "snapshot", "clones"} {
+	for _, id := range []string{"overrun", "snapshot"} {
 		if r := few(t, Tenure(), id, 12); r.Dual == 0 {
 			t.Errorf("%s: no overlap in %d histories", id, r.Histories)
 		}
+	}
+	// One seed for two processes does not give them one session any more. The simulator copies whole processes.
+	if r := few(t, Tenure(), "clones", 12); r.Dual > 0 {
+		t.Errorf("clones: two led at once in %d of %d histories", r.Dual, r.Histories)
 	}
 	if r := few(t, Tenure(), "rate-0.20", 60); r.Dual == 0 {
 		t.Errorf("clocks wrong by a fifth: no overlap in %d histories", r.Histories)

@@ -95,7 +95,7 @@ func (s *tenureServer) timings(n *Node) []tenure.Option {
 		}
 	case s.sharp:
 		return []tenure.Option{
-			tenure.WithDrain(0), tenure.WithRenewInterval(n.Lease / 20), tenure.WithCallTimeout(n.Lease * 9 / 20),
+			tenure.WithDrain(n.Lease / 100), tenure.WithRenewInterval(n.Lease / 20), tenure.WithCallTimeout(n.Lease * 9 / 20),
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ var reasons = map[tenure.ChangeKind]string{
 	tenure.ChangeAbandoned: "the leader's process is dead, for which the store vouches",
 	tenure.ChangeReturned:  "the leader was silent, but renewed its lease after all",
 	tenure.ChangeResumed:   "the pause was lifted",
-	tenure.ChangeForgotten: "the record was emptied",
+	tenure.ChangeForgotten: "the record was emptied, or deleted as unused",
 	tenure.ChangeLost:      "the record vanished or went back, which no candidate brings about",
 }
 

@@ -95,6 +95,7 @@ var known = []struct {
 	{tenure.ErrConfig, codeFailed},
 	{tenure.ErrNotLeader, codeVacant},
 	{tenure.ErrHeld, codeRefused},
+	{tenure.ErrNotTransferred, codeRefused},
 	{tenure.ErrGrade, codeStore},
 	{errOverdue, codeTimeout},
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/tenure-go/tenure/cmd/tenure/internal/terminal"
 )
 
-const forgetLong = `Forget an election that nobody uses any more: its record is emptied, pause included, down to its
-token, so that tokens never fall if somebody uses the name again.
+const forgetLong = `Forget an election that nobody uses any more: its record is emptied down to its token, so that
+tokens never fall if somebody uses the name again. A pause stays.
 
-It asks first, unless --yes is given. A record that names a leader is watched for one TTL and left alone if the
-leader turns out to live: the exit code is then 120.`
+It asks first, unless --yes is given. A record that names a leader is watched for its TTL first, and left alone as
+soon as the leader turns out to live: the exit code is then 120.`
 
 func newForget(a *app) *cobra.Command {
 	var yes bool
@@ -53,8 +53,8 @@ func (a *app) forget(ctx context.Context, store tenure.Store, election string, y
 			return err
 		}
 	}
-	// A leader in the record is watched for its TTL first.
-	ctx, cancel := context.WithTimeout(ctx, now.Record.TTL+a.storeTimeout)
+	// A leader in the record is watched first, for its TTL and a hundredth of that.
+	ctx, cancel := context.WithTimeout(ctx, now.Record.TTL+now.Record.TTL/50+a.storeTimeout)
 	defer cancel()
 	switch err := tenure.Forget(ctx, store, election); {
 	case errors.Is(err, tenure.ErrHeld):

@@ -32,7 +32,7 @@ func newPlace(t *testing.T) place {
 func (p place) stand(t *testing.T, election, id string, options ...tenure.Option) *tenure.Candidate {
 	t.Helper()
 	c, err := tenure.New(p.store, election, append([]tenure.Option{
-		tenure.WithID(id), tenure.WithTTL(testTTL), tenure.WithDrain(0), tenure.WithPollInterval(100 * time.Millisecond),
+		tenure.WithID(id), tenure.WithTTL(testTTL), tenure.WithDrain(10 * time.Millisecond), tenure.WithPollInterval(100 * time.Millisecond),
 	}, options...)...)
 	if err == nil {
 		err = c.Start(t.Context())

@@ -32,12 +32,15 @@ func (a *app) resume(ctx context.Context, store tenure.Store, election string) e
 	case !before.Exists():
 		return failf(codeVacant, "there is no election %q in this store: see \"tenure list\"", election)
 	}
-	if _, err := tenure.LiftPause(ctx, store, election); err != nil {
+	after, err := tenure.LiftPause(ctx, store, election)
+	switch {
+	case err != nil:
 		return storeFailed(err)
-	}
-	if before.Record.Pause == nil {
+	case after.Pause != nil:
+		return failf(codeRefused, "%q was resumed, but is paused again by %s", election, printable(after.Pause.By))
+	case before.Record.Pause == nil:
 		a.say("%s was not paused", election)
-	} else {
+	default:
 		a.say("resumed %s", election)
 	}
 	return nil

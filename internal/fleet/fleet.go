@@ -46,9 +46,10 @@ type Fleet struct {
 	stops      []func()
 	stopped    []*atomic.Bool // whether each of the candidates has been told to stop
 
-	mu    sync.Mutex
-	terms []*span
-	looks int // at the clock, by all terms together
+	mu      sync.Mutex
+	terms   []*span
+	renewed map[uint64]int // by token, as the leaders were told
+	looks   int            // at the clock, by all terms together
 }
 
 // span is what is certain of a term: it was valid at its first and last instant, and so in between. Its work was told
@@ -69,13 +70,15 @@ const (
 )
 
 // New returns a fleet without candidates.
-func New(tb TB) *Fleet { return &Fleet{tb: tb, begun: make(chan tenure.Term, 1000)} }
+func New(tb TB) *Fleet {
+	return &Fleet{tb: tb, begun: make(chan tenure.Term, 1000), renewed: map[uint64]int{}}
+}
 
 // Stand lets a candidate run in the background. What it returns stops the candidate, which gives its seat back, and may
 // be called more than once.
 func (f *Fleet) Stand(store tenure.Store, id string, options ...tenure.Option) (stop func()) {
 	f.tb.Helper()
-	options = append([]tenure.Option{tenure.WithID(id), tenure.WithTTL(TTL)}, options...)
+	options = append([]tenure.Option{tenure.WithID(id), tenure.WithTTL(TTL), tenure.WithObserver(f.hear)}, options...)
 	c, err := tenure.New(store, Election, options...)
 	if err != nil {
 		f.tb.Fatalf("fleet: %v", err)
@@ -182,18 +185,18 @@ func (f *Fleet) Await(above uint64) (term tenure.Term) {
 
 // Lasting waits until a term under a token above the given one has been renewed n times, and returns it. Terms that end
 // before do not count.
-func (f *Fleet) Lasting(above, n uint64) (term tenure.Term) {
+func (f *Fleet) Lasting(above uint64, n int) (term tenure.Term) {
 	f.tb.Helper()
-	var begun uint64
+	var begun int
 	f.eventually(fmt.Sprintf("a term with a token above %d is renewed %d times", above, n), func() bool {
 		now, leads := f.Leader()
 		if !leads || now.Token <= above {
 			return false
 		}
 		if now.Token != term.Token {
-			term, begun = now, f.renewals(now)
+			term, begun = now, f.Renewals(now)
 		}
-		return f.renewals(term) >= begun+n
+		return f.Renewals(term) >= begun+n
 	})
 	return term
 }
@@ -233,21 +236,29 @@ func (f *Fleet) Known(term tenure.Term) {
 // Renewed waits until a term has been renewed n more times, and fails the test if it ends before.
 func (f *Fleet) Renewed(term tenure.Term, n int) {
 	f.tb.Helper()
-	begun := f.renewals(term)
+	begun := f.Renewals(term)
 	f.eventually(fmt.Sprintf("%s has renewed %d times", term.Leader, n), func() bool {
 		f.Stays(term, 0)
-		return f.renewals(term) >= begun+uint64(n)
+		return f.Renewals(term) >= begun+n
 	})
 }
 
-// renewals returns the number of the last renewal of a term that its leader knows to be written.
-func (f *Fleet) renewals(term tenure.Term) uint64 {
-	for _, c := range f.candidates {
-		if s := c.Status(); s.ID == term.Leader && s.Record.Token == term.Token {
-			return s.Record.Renewals
-		}
+// hear counts renewals.
+func (f *Fleet) hear(e tenure.Event) {
+	if e.Kind != tenure.EventRenewed {
+		return
 	}
-	return 0
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.renewed[e.Token]++
+}
+
+// Renewals returns how often a term was renewed as far as its leader knows. The numbers in the record do not tell,
+// since there are gaps between them.
+func (f *Fleet) Renewals(term tenure.Term) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.renewed[term.Token]
 }
 
 // Stays checks that a term goes on for that much longer, and that no other one begins.

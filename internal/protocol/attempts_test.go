@@ -14,7 +14,7 @@ func TestS7NumbersOnlyRise(t *testing.T) {
 	var a attempts
 	last := uint64(0)
 	for _, above := range []uint64{0, 0, 41, 7, 42, 0} {
-		n := a.number(above)
+		n := a.begin(Record{Renewals: above}, at(0), above).Renewals
 		if n <= last || n <= above {
 			t.Errorf("above %d and %d comes %d", last, above, n)
 		}
@@ -24,19 +24,19 @@ func TestS7NumbersOnlyRise(t *testing.T) {
 
 func TestS7AttemptsAreKnownByTokenAndNumber(t *testing.T) {
 	var a attempts
-	a.add(Record{Token: 3, Renewals: 1}, at(1))
-	a.add(Record{Token: 3, Renewals: 2}, at(2))
-	if got, ok := a.landed(Record{Token: 3, Renewals: 1}); !ok || got.sent != at(1) {
+	first := a.begin(Record{Token: 3}, at(1), 0)
+	second := a.begin(Record{Token: 3}, at(2), 0)
+	if got, ok := a.landed(first); !ok || got.sent != at(1) {
 		t.Errorf("the first attempt is %+v, %v", got, ok)
 	}
-	if _, ok := a.landed(Record{Token: 4, Renewals: 1}); ok {
+	if _, ok := a.landed(Record{Token: 4, Renewals: first.Renewals}); ok {
 		t.Error("another term's number is taken for this one's")
 	}
 	a.dropLast()
-	if _, ok := a.landed(Record{Token: 3, Renewals: 2}); ok || !a.inDoubt() {
+	if _, ok := a.landed(second); ok || !a.inDoubt() || a.made(second.Renewals) || !a.made(first.Renewals) {
 		t.Error("a refused attempt is still in doubt, or the one before it no more")
 	}
-	a.settle()
+	a.settle(Record{Token: 4})
 	a.dropLast()
 	if a.inDoubt() {
 		t.Error("an attempt is in doubt although all are settled")
@@ -45,13 +45,17 @@ func TestS7AttemptsAreKnownByTokenAndNumber(t *testing.T) {
 
 func TestAttemptsForgetTheOldest(t *testing.T) {
 	var a attempts
-	for n := range uint64(maxAttempts + 1) {
-		a.add(Record{Token: 1, Renewals: n}, at(time.Duration(n)))
+	var made []Record
+	for n := range uint64(maxNumbers + 1) {
+		made = append(made, a.begin(Record{Token: 1}, at(time.Duration(n)), n))
 	}
-	if _, ok := a.landed(Record{Token: 1, Renewals: 0}); ok || len(a.list) != maxAttempts {
-		t.Errorf("%d attempts are kept, the oldest: %v", len(a.list), ok)
+	if _, ok := a.landed(made[maxNumbers-maxAttempts]); ok || len(a.inFlight) != maxAttempts {
+		t.Errorf("%d attempts are kept, the oldest: %v", len(a.inFlight), ok)
 	}
-	if _, ok := a.landed(Record{Token: 1, Renewals: maxAttempts}); !ok {
+	if _, ok := a.landed(made[maxNumbers]); !ok {
 		t.Error("the newest attempt is forgotten")
+	}
+	if a.made(made[0].Renewals) || !a.made(made[1].Renewals) || len(a.numbers) != maxNumbers {
+		t.Errorf("%d numbers are kept", len(a.numbers))
 	}
 }

@@ -14,15 +14,25 @@
 //
 // # Time
 //
-// D is the TTL as recorded in the store, e the bound on the error of a clock's rate.
+// D is the TTL as recorded in the store, e the bound on the error of the rates of this process's clocks, and g their
+// grain: by how much a reading may lag behind.
 //
-//	trusted until = sent + D·(1-2e) - drain     sent: the reading before the attempt that landed was sent
-//	lease end     = sent + D·(1-2e)             leader work has returned by then, or overran
-//	open to others  first seen + D              first seen: the reading after the mark was first seen
+//	trusted until = sent + D·(1-e) - g - drain    sent: the reading before the attempt that landed was sent
+//	lease end     = sent + D·(1-e) - g            leader work has returned by then, or overran
+//	open to others  first seen + D·(1+e) + g      first seen: the reading after the mark was first seen
 //
-// A leader's clock that is slow by e lets D·(1-2e)/(1-e) of true time pass, a follower's that is fast by e lets
-// D/(1+e) pass, and (1-2e)(1+e) < 1-e. The mark was first seen after the attempt was sent, so leads never overlap.
-// A leader counts by the clock that ran furthest, a follower by the monotonic clock alone: each errs on its safe side.
+// When D of true time has passed a leader's clock that is slow by e has counted D·(1-e) - g at least, so its lease ends
+// within D. A follower's clock that is fast by e has counted D·(1+e) + g at most, so it waits for D at least. The mark
+// was first seen after the attempt was sent, so leads never overlap. Each side allows for its own clocks alone: nobody
+// has to know the e of anybody else. A leader counts by the clock that ran furthest, a follower by the monotonic clock
+// alone: each errs on its safe side. By that clock runs every wait that protects others, also that of a drain which is
+// waited for before the seat is given back.
+//
+// # Copies
+//
+// A snapshot that is restored twice makes two processes with one session and one token. Attempts are numbered by random
+// steps, so that each of them knows the records that it has made. A record of its session with another number ends its
+// term, and it takes another session (see attempts and copied).
 //
 // # Order
 //

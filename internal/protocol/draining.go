@@ -28,8 +28,9 @@ func (m *Machine) planDraining(now clock.Reading) {
 
 // drainLeft is what remains of the drain, and for functions of the lease as long as there is one. Who was told that it
 // leads gets the whole drain, even if a pause has eaten the lease: to release before that would invite the next leader.
+// It counts by the monotonic clock, which nobody sets: a wall clock that is set forward ends no wait for others.
 func (m *Machine) drainLeft(now clock.Reading) time.Duration {
-	left := m.cfg.Drain - now.Since(m.term.ended)
+	left := m.cfg.Drain - (now.Mono - m.term.ended.Mono)
 	if m.term.release && m.work == Running {
 		left = min(left, m.cfg.LeaseSpan()-now.Since(m.term.lease))
 	}
@@ -118,10 +119,10 @@ func (m *Machine) planReleasing(now clock.Reading) {
 
 func (m *Machine) released() {
 	if r := m.sight.newest.Record; r.Vacant() && m.term.release && r.Token == m.term.token {
-		m.emit(Effect{Do: Vacated, Token: r.Token, Reason: "the record was written vacant"})
+		m.emit(Effect{Do: Vacated, Token: r.Token, Record: r, Reason: "the record was written vacant"})
 	}
 	m.term.release = false
-	m.attempts.settle()
+	m.attempts.settle(m.sight.newest.Record)
 	m.retire()
 }
 
@@ -131,7 +132,7 @@ func (m *Machine) toVacate(now clock.Reading) (base Snapshot, needed bool) {
 	if m.ownsIdleRecord() || m.reload && m.sight.newest.Record.Session == m.cfg.Session {
 		return m.sight.newest, m.cfg.Release || m.aim != leave || m.attempts.inDoubt()
 	}
-	o := m.sight.opening(m.cfg.ID)
+	o := m.sight.opening(&m.cfg)
 	return o.base, m.attempts.inDoubt() && o.at <= now.Mono
 }
 

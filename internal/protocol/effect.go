@@ -22,12 +22,13 @@ const (
 	Vacated                 // the seat was given back
 	LeaderChanged           // another term, or none, was seen in the record
 	CallFailed              // a call failed with Outcome
+	Copied                  // the process is one of several copies, and has another session from now on
 	Done                    // the machine is off and nothing of it is in flight
 )
 
 var doNames = [...]string{
 	"load", "write", "cancel call", "watch anew", "elected", "extended", "ended", "overran", "vacated",
-	"leader changed", "call failed", "off",
+	"leader changed", "call failed", "copied", "off",
 }
 
 // String names the effect in logs and decisions.
@@ -66,7 +67,7 @@ type Effect struct {
 	Do      Do
 	Reason  string // why, for people
 	Base    Snapshot
-	Record  Record
+	Record  Record // of a Write, and as it was left by Vacated
 	Purpose Purpose
 	Timeout time.Duration
 	Token   uint64

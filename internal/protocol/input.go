@@ -12,7 +12,7 @@ const (
 	Stand                  // stand for election until stopped, again after every term
 	StandOnce              // stand until one term has been led
 	Try                    // bid once if the seat is free, otherwise leave it
-	Resign                 // leave the seat; To: keep it for that candidate
+	Resign                 // leave the seat of term Token (zero: whichever stands); To: keep it for that candidate
 	Stop                   // leave the seat and the election
 	Loaded                 // the reply to a Load
 	Wrote                  // the reply to a Write
@@ -67,6 +67,7 @@ type Input struct {
 	Outcome  Outcome  // of Loaded and Wrote
 	// RetryAfter is how long the store asks to wait, of NotApplied.
 	RetryAfter time.Duration
-	To         string
+	Token      uint64 // of Resign
+	To         string // of Resign
 	Work       Work
 }

@@ -41,9 +41,13 @@ func (m *Machine) renewWhenDue(now clock.Reading, left time.Duration) {
 	case now.Mono < due:
 		m.wakeAt(due)
 	default:
-		r := m.sight.newest.Record
+		base := m.sight.newest
+		if m.term.fromGap && m.sight.hasGap && m.ours(m.sight.gap.Record) { // a push may have shown another since
+			base = m.sight.gap
+		}
+		r := base.Record
 		r.Reserved = ""
-		m.write(now, m.sight.newest, r, Renew, timeout, "the lease is due for renewal")
+		m.write(now, base, r, Renew, timeout, "the lease is due for renewal")
 	}
 }
 
@@ -52,26 +56,37 @@ func (m *Machine) extend(now clock.Reading, t attempt) {
 	if t.sent.Mono <= m.term.lease.Mono {
 		return
 	}
-	m.term.lease = t.sent
+	m.term.lease, m.term.fromGap = t.sent, false
 	m.term.renewAt = t.sent.Mono + m.spread(m.cfg.RenewEvery)
 	if m.state == Leading && now.Since(t.sent) < m.cfg.Span() {
 		m.emit(Effect{Do: Extended, Token: t.token, Until: m.trustedUntil(), Reason: "the renewal landed"})
 	}
 }
 
-// doubt follows a load that showed something lower than our record, which a conflict has proved to be replaced: once
-// may be an old state, twice is not.
-func (m *Machine) doubt(now clock.Reading) {
+// doubt follows a load that showed something lower than our record, which a conflict has proved to be replaced. Reads
+// may lag, so that a few of them, over a while, have to agree. An older state of our own term is then renewed from: if
+// the store has not gone back to it, it refuses that.
+func (m *Machine) doubt(now clock.Reading, s Snapshot) {
 	if !m.sight.gone() || !m.held() && m.state != Releasing {
 		return
 	}
-	m.term.doubts++
-	if m.term.doubts > 1 {
-		m.depose(now, "the record is gone or went back")
-		return
+	if m.term.doubts == 0 {
+		m.term.doubtedAt = now.Mono
 	}
-	m.reload = true
-	m.pause(now, m.cfg.Backoff.Initial)
+	m.term.doubts++
+	switch {
+	case m.term.doubts < 3 || now.Mono-m.term.doubtedAt < m.cfg.TTL/5:
+		m.lookAgain(now)
+	case m.secure(now, s):
+		m.term.fromGap = true
+	default:
+		m.depose(now, "the record is gone or went back")
+	}
+}
+
+// secure reports whether s is a state of our own term, and its lease still stands: then nobody else has led since.
+func (m *Machine) secure(now clock.Reading, s Snapshot) bool {
+	return m.held() && m.ours(s.Record) && now.Since(m.term.lease) < m.cfg.LeaseSpan()
 }
 
 // depose ends a term whose record is another's: there is nothing left to renew or to release.
@@ -91,7 +106,7 @@ func (m *Machine) expire(now clock.Reading, reason string) {
 }
 
 func (m *Machine) unhealthy(now clock.Reading) {
-	m.healthy = false
+	m.healthy, m.judged = false, true
 	m.end(now, Sick, "the health check failed")
 }
 

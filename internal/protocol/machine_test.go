@@ -24,7 +24,7 @@ func newScript(t *testing.T, change func(*Config)) *script {
 	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
-	return &script{Machine: New(c, rand.NewPCG(1, 2)), t: t}
+	return &script{Machine: New(c, rand.NewPCG(1, 2), rand.NewPCG(3, 4)), t: t}
 }
 
 func (s *script) step(now clock.Reading, in Input) { s.out = s.Step(now, in) }
@@ -153,6 +153,7 @@ func TestRevokedTermOfAnotherIsNotOurs(t *testing.T) {
 		other := won
 		other.Revoked = true
 		change(&other.Record)
+		s.attempts.numbers = append([]uint64{0}, s.attempts.numbers...)
 		other.Record.Renewals = 0 // an old state, which alone deposes nobody
 		s.step(at(2*time.Second), Input{Kind: Pushed, Snapshot: other})
 		if s.State() != Leading {
@@ -190,7 +191,6 @@ func TestS7RenewalInDoubtCountsOnceItIsSeen(t *testing.T) {
 	s.step(at(4400*time.Millisecond), Input{Kind: Tick})
 	first := s.must(Write)
 	s.step(at(5*time.Second), Input{Kind: Wrote, Outcome: Unknown})
-	s.step(at(6*time.Second), Input{Kind: Tick})
 	if second := s.must(Write); second.Record.Renewals == first.Record.Renewals {
 		t.Fatalf("number %d is used twice", first.Record.Renewals)
 	}
@@ -308,14 +308,19 @@ func TestS13OwnRecordThatIsGoneIsWaitedForAndBidOver(t *testing.T) {
 	s.must(Load)
 	s.step(at(4400*time.Millisecond), Input{Kind: Loaded})
 	first := 4400 * time.Millisecond
-	s.step(at(4600*time.Millisecond), Input{Kind: Tick})
-	s.must(Load)
-	s.step(at(4600*time.Millisecond), Input{Kind: Loaded})
-	if e := s.must(Ended); e.Cause != Deposed {
-		t.Fatalf("the term ends for cause %v", e.Cause)
+	ended := first
+	for s.State() == Leading && ended < 8*time.Second {
+		ended += 100 * time.Millisecond
+		s.step(at(ended), Input{Kind: Tick})
+		if _, ok := s.did(Load); ok {
+			s.step(at(ended), Input{Kind: Loaded})
+		}
 	}
-	s.step(at(4600*time.Millisecond), Input{Kind: WorkChange, Work: NoWork})
-	for now := 4600 * time.Millisecond; ; now += 100 * time.Millisecond {
+	if e := s.must(Ended); e.Cause != Deposed || ended > first+storyTTL/4 {
+		t.Fatalf("the term ends at %v for cause %v", ended, e.Cause)
+	}
+	s.step(at(ended), Input{Kind: WorkChange, Work: NoWork})
+	for now := ended; ; now += 100 * time.Millisecond {
 		if e, ok := s.did(Write); ok {
 			if now < first+storyTTL || e.Base.Exists() || e.Token != 2 {
 				t.Errorf("at %v it bids %+v", now, e)
@@ -388,7 +393,7 @@ func TestCandidacyForOneTermGoesOnAfterVacatingAnIdleRecord(t *testing.T) {
 // L3: whatever pause the back-off asks for, a lost renewal leaves time for another call as Config.Check promises.
 func TestL3PauseLeavesTimeForAnotherRenewal(t *testing.T) {
 	s := newScript(t, func(c *Config) {
-		c.Drain, c.CallTimeout = 0, c.TTL/20
+		c.Drain, c.CallTimeout = c.TTL/100, c.TTL/20
 		c.RenewEvery = c.Span() - 2*c.CallTimeout
 		c.Backoff = Backoff{Initial: c.TTL, Max: c.TTL, Factor: 1}
 	})
@@ -398,16 +403,164 @@ func TestL3PauseLeavesTimeForAnotherRenewal(t *testing.T) {
 	lost := s.must(Write)
 	now := due + lost.Timeout
 	s.step(at(now), Input{Kind: Wrote, Outcome: Unknown})
-	for end := time.Second + s.cfg.Span(); now < end; now += 10 * time.Millisecond {
-		s.step(at(now), Input{Kind: Tick})
-		if _, ok := s.did(Write); ok {
-			if left := end - now; left < s.cfg.CallTimeout-200*time.Millisecond {
-				t.Errorf("the next renewal has %v", left)
+	if next := s.must(Write); next.Timeout != s.cfg.CallTimeout {
+		t.Errorf("the next renewal has %v of its %v", next.Timeout, s.cfg.CallTimeout)
+	}
+}
+
+// L3: a store that refuses one renewal and asks for a long pause is obeyed as far as the lease allows.
+func TestL3RefusalWithALongPauseLeavesTimeForAnotherRenewal(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	due := time.Second + s.cfg.RenewEvery
+	s.step(at(due), Input{Kind: Tick})
+	s.must(Write)
+	s.step(at(due), Input{Kind: Wrote, Outcome: NotApplied, RetryAfter: time.Hour})
+	s.mustNot(Write)
+	wake, _ := s.Wake()
+	for wake < due+s.cfg.TTL {
+		s.step(at(wake), Input{Kind: Tick})
+		if e, ok := s.did(Write); ok {
+			if e.Timeout != s.cfg.CallTimeout {
+				t.Errorf("the next renewal has %v of its %v", e.Timeout, s.cfg.CallTimeout)
 			}
 			return
 		}
+		wake, _ = s.Wake()
 	}
 	t.Error("the lease ends without another renewal")
+}
+
+// L5: without growth in the back-off, or with all of it left to chance, a long outage still is no storm.
+func TestL5LongOutageIsNoStormWhateverTheBackOff(t *testing.T) {
+	s := newScript(t, func(c *Config) {
+		c.Backoff = Backoff{Initial: c.TTL / 1000, Max: c.TTL / 1000, Factor: 1, Jitter: 1}
+	})
+	s.step(at(0), Input{Kind: Stand})
+	s.fail(0, Unknown)
+	s.runUntil(0, 10*storyTTL, Unknown)
+	if calls := s.runUntil(10*storyTTL, 20*storyTTL, Unknown); calls > 110 || calls < 50 {
+		t.Errorf("%d calls in ten TTLs", calls)
+	}
+}
+
+// S8: a wait that protects others counts by the clock that nobody sets.
+func TestS8WallClockSetForwardEndsNoDrain(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	s.step(at(2*time.Second), Input{Kind: Resign})
+	s.step(at(2*time.Second), Input{Kind: WorkChange, Work: HandedOut})
+	skewed := func(d time.Duration) clock.Reading {
+		now := at(d)
+		now.Wall += time.Hour
+		now.Boot += time.Hour
+		return now
+	}
+	s.step(skewed(2*time.Second+s.cfg.Drain-1), Input{Kind: Tick})
+	s.mustNot(Write)
+	s.step(skewed(2*time.Second+s.cfg.Drain), Input{Kind: Tick})
+	if e := s.must(Write); e.Purpose != Release {
+		t.Errorf("the drain is followed by a %v", e.Purpose)
+	}
+}
+
+// S10: a TTL beyond any candidate's is no TTL, and one that somebody shortened by hand shortens no wait.
+func TestS10WaitIsBoundedAndNeverShortened(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		ttls []time.Duration // of the same mark, one after the other
+		wait time.Duration
+	}{
+		{"as it is", []time.Duration{storyTTL}, storyTTL},
+		{"overflowing", []time.Duration{1<<63 - 1}, MaxTTL},
+		{"negative", []time.Duration{-time.Second}, storyTTL},
+		{"shortened by hand", []time.Duration{3 * storyTTL, time.Second}, 3 * storyTTL},
+		{"lengthened by hand", []time.Duration{storyTTL, 3 * storyTTL}, 3 * storyTTL},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScript(t, func(c *Config) { c.Watch = true })
+			s.step(at(0), Input{Kind: Stand})
+			for i, ttl := range test.ttls {
+				snap := held(fmt.Sprint("v", i), 5, 10)
+				snap.Record.TTL = ttl
+				s.step(at(0), Input{Kind: Pushed, Snapshot: snap})
+			}
+			if o := s.opening(at(0)); o.at != s.cfg.Wait(test.wait) {
+				t.Errorf("open after %v, not %v", o.at, s.cfg.Wait(test.wait))
+			}
+		})
+	}
+}
+
+// S7: a bid that landed is a win as soon as it is wanted, though it was first seen in a state that forbids it.
+func TestS7BidFirstSeenWhilePausedIsStillAWin(t *testing.T) {
+	s := newScript(t, func(c *Config) { c.Watch = true })
+	s.step(at(0), Input{Kind: Stand})
+	s.step(at(time.Second), Input{Kind: Pushed})
+	landed := written("v1", s.must(Write))
+	s.step(at(2*time.Second), Input{Kind: Wrote, Outcome: Unknown})
+	s.step(at(3*time.Second), Input{Kind: Tick})
+	s.must(Load)
+	paused := landed
+	paused.Version, paused.Record.Paused = "v2", true
+	s.step(at(3*time.Second), Input{Kind: Pushed, Snapshot: paused})
+	s.mustNot(Elected)
+	s.step(at(3*time.Second), Input{Kind: Pushed, Snapshot: landed})
+	if e := s.must(Elected); e.Token != landed.Record.Token {
+		t.Errorf("it leads term %d", e.Token)
+	}
+}
+
+// A resignation is about the term in which it was asked for, and no later one.
+func TestResignationOfAnEarlierTermIsVoid(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	s.step(at(2*time.Second), Input{Kind: Resign, Token: 7})
+	s.mustNot(Ended)
+	s.step(at(2*time.Second), Input{Kind: Resign, Token: 1})
+	s.must(Ended)
+}
+
+// What the health check said in an earlier candidacy is no verdict on this one, and a try waits for one.
+func TestHealthIsJudgedAnewInEachCandidacy(t *testing.T) {
+	s := newScript(t, func(c *Config) { c.HealthChecked = true })
+	s.step(at(0), Input{Kind: Stand})
+	s.step(at(0), Input{Kind: Healthy})
+	s.step(at(0), Input{Kind: Stop})
+	s.step(at(0), Input{Kind: Loaded, Outcome: Unknown})
+	s.must(Done)
+	s.step(at(time.Second), Input{Kind: Try})
+	s.step(at(time.Second), Input{Kind: Loaded})
+	s.mustNot(Write)
+	s.mustNot(Done)
+	s.step(at(2*time.Second), Input{Kind: Healthy})
+	s.must(Write)
+}
+
+func TestTryDoesNotWaitForAVerdictThatIsBad(t *testing.T) {
+	s := newScript(t, func(c *Config) { c.HealthChecked = true })
+	s.step(at(0), Input{Kind: Try})
+	s.step(at(0), Input{Kind: Loaded})
+	s.step(at(time.Second), Input{Kind: Unhealthy})
+	s.mustNot(Write)
+	s.must(Done)
+}
+
+// Who tries after a resignation of its own wants the seat: it is left to others only where the candidate stands again
+// by itself.
+func TestTryAfterResigningBids(t *testing.T) {
+	s := newScript(t, nil)
+	s.step(at(time.Second), Input{Kind: Try})
+	s.step(at(time.Second), Input{Kind: Loaded})
+	s.step(at(time.Second), Input{Kind: Wrote, Snapshot: written("v1", s.must(Write))})
+	s.step(at(2*time.Second), Input{Kind: Resign})
+	s.step(at(2*time.Second), Input{Kind: WorkChange, Work: NoWork})
+	vacant := written("v2", s.must(Write))
+	s.step(at(2*time.Second), Input{Kind: Wrote, Snapshot: vacant})
+	s.must(Done)
+	s.step(at(3*time.Second), Input{Kind: Try})
+	s.step(at(3*time.Second), Input{Kind: Loaded, Snapshot: vacant})
+	s.must(Write)
 }
 
 // L5: a store that fails at once is not called without a pause, in any state.
@@ -444,7 +597,8 @@ func TestRequestToAnotherTermIsNotObeyed(t *testing.T) {
 	}
 }
 
-// L5: a bid is in doubt over a missing record, and the store holds an older one: the release is not tried again and again.
+// L5: a bid is in doubt over a missing record, and the store holds an older one: the release is not tried again and
+// again.
 func TestL5ReleaseThatConflictsIsNotRepeated(t *testing.T) {
 	s := newScript(t, nil)
 	s.step(at(0), Input{Kind: Stand})

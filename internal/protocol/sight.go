@@ -1,6 +1,9 @@
 package protocol
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // sight is what the machine has seen of the record, and since when on its own monotonic clock. The record's history
 // only rises, so the highest record seen stands for the present; a lower one does not replace it but is kept beside
@@ -18,11 +21,20 @@ type sight struct {
 
 	gap      Snapshot
 	gapSince time.Duration // first sight of the gap's mark
+	gapTTL   time.Duration // the longest TTL seen of the gap's term
 	hasGap   bool
 
+	ttl     time.Duration // the longest TTL seen of newest's term: one that was shortened by hand shortens no wait
 	longest time.Duration // the longest TTL ever seen
 	highest uint64        // the highest token or floor ever seen
+
+	// Versions of newest's mark other than newest's own, since a watch may repeat what is past. Those that are past
+	// are known from a load that showed another; of the rest nobody knows.
+	past, unsure []string
 }
+
+// maxVersions bounds the versions of one mark that are remembered.
+const maxVersions = 8
 
 // verdict is how a snapshot relates to what was seen before.
 type verdict uint8
@@ -34,11 +46,14 @@ const (
 	newer
 )
 
-// observe takes in a snapshot that has arrived by now.
-func (s *sight) observe(now time.Duration, snap Snapshot) verdict {
+// observe takes in a snapshot that has arrived by now, by a push or else by a call.
+func (s *sight) observe(now time.Duration, snap Snapshot, pushed bool) verdict {
 	s.heard = now
 	s.longest = max(s.longest, snap.Record.TTL)
 	s.highest = max(s.highest, snap.Record.Token)
+	if sameTerm(s.newest, snap) {
+		s.ttl = max(s.ttl, snap.Record.TTL)
+	}
 	if s.proved(snap) {
 		return stale
 	}
@@ -46,18 +61,48 @@ func (s *sight) observe(now time.Duration, snap Snapshot) verdict {
 	v := s.judge(snap)
 	switch v {
 	case newer:
-		*s = sight{
-			known: true, newest: snap, since: now, freeSince: now, heard: now, longest: s.longest, highest: s.highest,
-		}
+		s.renew(now, snap)
 	case same:
-		if snap.Abandoned && !s.newest.Abandoned {
-			s.freeSince = now
-		}
-		s.newest, s.newestOut, s.hasGap = snap, false, false
+		s.touch(now, snap, pushed)
 	case lower:
 		s.wentBack(now, snap)
 	}
 	return v
+}
+
+// renew begins the count of another mark.
+func (s *sight) renew(now time.Duration, snap Snapshot) {
+	ttl := snap.Record.TTL
+	if sameTerm(s.newest, snap) {
+		ttl = max(ttl, s.ttl)
+	}
+	if s.hasGap && sameTerm(s.gap, snap) {
+		ttl = max(ttl, s.gapTTL)
+	}
+	*s = sight{
+		known: true, newest: snap, since: now, freeSince: now, heard: now,
+		ttl: ttl, longest: s.longest, highest: s.highest,
+	}
+}
+
+// touch takes in another state of the same mark, in which no more than a request or the pause differs. The order of
+// two such states nobody can tell, unless a call has shown the later one.
+func (s *sight) touch(now time.Duration, snap Snapshot, pushed bool) {
+	if snap.Abandoned && !s.newest.Abandoned {
+		s.freeSince = now
+	}
+	if snap.Version != s.newest.Version {
+		s.unsure = appendBounded(s.unsure, s.newest.Version, maxVersions)
+	}
+	s.newest, s.newestOut, s.hasGap = snap, false, false
+	if !pushed {
+		for _, version := range s.unsure {
+			if version != snap.Version {
+				s.past = appendBounded(s.past, version, maxVersions)
+			}
+		}
+		s.unsure = nil
+	}
 }
 
 // wentBack notes that the store may have gone back to snap.
@@ -65,19 +110,35 @@ func (s *sight) wentBack(now time.Duration, snap Snapshot) {
 	if !s.hasGap || !sameMark(s.gap, snap) {
 		s.gapSince = now
 	}
+	if !s.hasGap || !sameTerm(s.gap, snap) {
+		s.gapTTL = 0
+	}
+	s.gapTTL = max(s.gapTTL, snap.Record.TTL)
 	s.gap, s.hasGap = snap, true
 }
 
 // insists reports whether loads go on showing a version that is proved to be gone. Two may be old states; with the
-// third the store has gone back to it, and what had replaced it is lost.
-func (s *sight) insists(now time.Duration, snap Snapshot) bool {
+// third it is to be believed.
+func (s *sight) insists() bool {
 	s.denied++
-	if s.denied <= 2 {
-		return false
-	}
-	s.wentBack(now, snap)
-	return true
+	return s.denied > 2
 }
+
+// revive takes a state of newest's mark for the present that was thought to be older than newest.
+func (s *sight) revive(snap Snapshot) {
+	for i, version := range s.past {
+		if version == snap.Version {
+			s.past[i] = s.newest.Version
+		}
+	}
+	if s.replaced == snap.Version {
+		s.replaced = ""
+	}
+	s.newest, s.newestOut, s.hasGap, s.denied = snap, false, false, 0
+}
+
+// isPast reports whether snap differs from newest by a request or the pause alone, and was thought to be older.
+func (s *sight) isPast(snap Snapshot) bool { return slices.Contains(s.past, snap.Version) }
 
 func (s *sight) judge(snap Snapshot) verdict {
 	if !s.known {
@@ -117,6 +178,10 @@ func sameMark(a, b Snapshot) bool {
 	return a.Exists() == b.Exists() && a.Record.compare(b.Record) == 0 && a.Record.Session == b.Record.Session
 }
 
+func sameTerm(a, b Snapshot) bool {
+	return a.Record.Token == b.Record.Token && a.Record.Session == b.Record.Session
+}
+
 // present is what the store most likely holds.
 func (s *sight) present() Snapshot {
 	if s.hasGap {
@@ -144,7 +209,7 @@ func (s *sight) token() uint64 { return s.newest.Record.Token }
 
 // conflicted notes that a write found another version than the expected one.
 func (s *sight) conflicted(version string) {
-	s.replaced = version
+	s.replaced, s.denied = version, 0
 	s.newestOut = s.newestOut || version == s.newest.Version
 }
 
@@ -154,7 +219,8 @@ func (s *sight) proved(snap Snapshot) bool {
 	if !snap.Exists() {
 		return s.newestOut && !s.newest.Exists() && snap.Record.Token == s.newest.Record.Token
 	}
-	return snap.Version == s.replaced || s.newestOut && snap.Version == s.newest.Version
+	return snap.Version == s.replaced || s.newestOut && snap.Version == s.newest.Version ||
+		slices.Contains(s.past, snap.Version)
 }
 
 // opening is when the seat is free, and from which state of the record it can be taken.
@@ -164,15 +230,15 @@ type opening struct {
 	reason string
 }
 
-// openings returns the earliest moment at which the seat is free for the candidate id, as far as is known now. A gap
+// opening returns the earliest moment at which the seat is free for the candidate, as far as is known now. A gap
 // counts as held for the longest lease ever seen: its lost leader may still trust itself. Nevertheless the newest
 // record stays open on its own count, unless a conflict has shown that it is gone: a stale read must not delay.
-func (s *sight) opening(id string) opening {
-	first := s.openingOfNewest(id)
+func (s *sight) opening(c *Config) opening {
+	first := s.openingOfNewest(c)
 	if !s.hasGap {
 		return first
 	}
-	second := opening{s.gapSince + s.longest, s.gap, "the record went back, and the longest lease seen has passed"}
+	second := opening{s.gapSince + c.Wait(s.longest), s.gap, "the record went back, and the longest lease seen has passed"}
 	switch {
 	case s.gone() || s.newest.Record.Paused:
 		return second
@@ -182,17 +248,26 @@ func (s *sight) opening(id string) opening {
 	return second
 }
 
-func (s *sight) openingOfNewest(id string) opening {
-	r := s.newest.Record
+func (s *sight) openingOfNewest(c *Config) opening {
+	r, ttl := s.newest.Record, s.ttl
+	if ttl == 0 {
+		ttl = c.TTL // no candidate wrote that
+	}
 	switch {
 	case !s.newest.Exists():
 		return opening{s.since, s.newest, "there is no record"}
-	case r.Vacant() && (r.Reserved == "" || r.Reserved == id):
+	case r.Vacant() && (r.Reserved == "" || r.Reserved == c.ID):
 		return opening{s.since, s.newest, "the seat is vacant"}
 	case r.Vacant():
-		return opening{s.since + r.TTL, s.newest, "the seat was kept for a candidate that did not come"}
+		return opening{s.since + c.Wait(ttl), s.newest, "the seat was kept for a candidate that did not come"}
 	case s.newest.Abandoned:
 		return opening{s.freeSince, s.newest, "the seat is abandoned"}
 	}
-	return opening{s.since + r.TTL, s.newest, "the leader was silent for a lease"}
+	return opening{s.since + c.Wait(ttl), s.newest, "the leader was silent for a lease"}
+}
+
+func (s *sight) clone() sight {
+	c := *s
+	c.past, c.unsure = slices.Clone(s.past), slices.Clone(s.unsure)
+	return c
 }

@@ -36,11 +36,11 @@ func TestSightOrdersSnapshots(t *testing.T) {
 		{"a version that a conflict has disproved", held("v0", 7, 1), stale},
 	} {
 		s := sight{}
-		if v := s.observe(0, held("v2", 5, 10)); v != newer {
+		if v := s.observe(0, held("v2", 5, 10), false); v != newer {
 			t.Errorf("first sight is %v", v)
 		}
 		s.conflicted("v0")
-		if got := s.observe(time.Second, test.snap); got != test.want {
+		if got := s.observe(time.Second, test.snap, false); got != test.want {
 			t.Errorf("%s: verdict %v, want %v", test.name, got, test.want)
 		}
 	}
@@ -48,35 +48,35 @@ func TestSightOrdersSnapshots(t *testing.T) {
 
 // A request changes the version but must not keep a dead leader's seat taken; a renewal starts the count anew.
 func TestSightCountsFromTheFirstSightOfAMark(t *testing.T) {
-	s := sight{}
-	s.observe(time.Second, held("v1", 5, 10))
-	s.observe(4*time.Second, held("v2", 5, 10))
-	if o := s.opening("b"); o.at != time.Second+storyTTL || o.base.Version != "v2" {
+	b, s := testConfig("b"), sight{}
+	s.observe(time.Second, held("v1", 5, 10), false)
+	s.observe(4*time.Second, held("v2", 5, 10), false)
+	if o := s.opening(&b); o.at != time.Second+b.Wait(storyTTL) || o.base.Version != "v2" {
 		t.Errorf("opening %+v", o)
 	}
-	s.observe(5*time.Second, held("v3", 5, 11))
-	if o := s.opening("b"); o.at != 5*time.Second+storyTTL {
+	s.observe(5*time.Second, held("v3", 5, 11), false)
+	if o := s.opening(&b); o.at != 5*time.Second+b.Wait(storyTTL) {
 		t.Errorf("opening %+v", o)
 	}
 }
 
 // A store that went back counts as held for the longest lease seen (S13); a stale read delays nothing.
 func TestSightKeepsAGapBesideTheNewest(t *testing.T) {
-	s := sight{}
+	b, s := testConfig("b"), sight{}
 	long := held("v1", 4, 1)
 	long.Record.TTL = 3 * storyTTL
-	s.observe(0, long)
-	s.observe(time.Second, held("v2", 5, 1))
-	s.observe(2*time.Second, Snapshot{})
-	if o := s.opening("b"); o.at != time.Second+storyTTL || o.base.Version != "v2" {
+	s.observe(0, long, false)
+	s.observe(time.Second, held("v2", 5, 1), false)
+	s.observe(2*time.Second, Snapshot{}, false)
+	if o := s.opening(&b); o.at != time.Second+b.Wait(storyTTL) || o.base.Version != "v2" {
 		t.Errorf("with a missing record after one that is held: %+v", o)
 	}
 	s.conflicted("v2")
-	if o := s.opening("b"); o.at != 2*time.Second+3*storyTTL || o.base.Exists() {
+	if o := s.opening(&b); o.at != 2*time.Second+b.Wait(3*storyTTL) || o.base.Exists() {
 		t.Errorf("once the newest is known to be gone: %+v", o)
 	}
-	s.observe(3*time.Second, held("v3", 5, 2))
-	if o := s.opening("b"); o.at != 3*time.Second+storyTTL || s.hasGap {
+	s.observe(3*time.Second, held("v3", 5, 2), false)
+	if o := s.opening(&b); o.at != 3*time.Second+b.Wait(storyTTL) || s.hasGap {
 		t.Errorf("once the history goes on: %+v", o)
 	}
 }
@@ -92,9 +92,9 @@ func TestSightHoldsAVacancyThatCameBack(t *testing.T) {
 		want verdict
 	}{{vacant, same}, {back, lower}} {
 		s := sight{}
-		s.observe(0, vacant)
-		s.observe(time.Second, Snapshot{})
-		if got := s.observe(2*time.Second, test.snap); got != test.want {
+		s.observe(0, vacant, false)
+		s.observe(time.Second, Snapshot{}, false)
+		if got := s.observe(2*time.Second, test.snap, false); got != test.want {
 			t.Errorf("version %s: verdict %v, want %v", test.snap.Version, got, test.want)
 		}
 	}

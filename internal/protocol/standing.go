@@ -14,7 +14,8 @@ func (m *Machine) start(now clock.Reading, kind Kind) {
 		return
 	}
 	m.aim, m.state = aims[kind], Standing
-	m.failures, m.rejected, m.quiet = 0, 0, 0
+	m.failures, m.rejected, m.quiet, m.confirm = 0, 0, 0, false
+	m.healthy, m.judged = !m.cfg.HealthChecked, !m.cfg.HealthChecked
 	m.reload, m.watching, m.tried, m.led = true, false, false, false
 	m.sight.heard, m.pollAt, m.watchEnds = now.Mono, now.Mono, now.Mono+m.cfg.TTL
 	if m.cfg.Watch && m.aim != try {
@@ -47,7 +48,7 @@ func (m *Machine) planStanding(now clock.Reading) {
 		m.load(now, m.cfg.CallTimeout, "the record must be read first")
 	case !m.sight.known:
 		m.await(now)
-	case m.ownsIdleRecord() && !m.willing(now):
+	case m.ownsIdleRecord() && m.judged && !m.willing(now):
 		m.beginRelease(now)
 	default:
 		m.bidWhenOpen(now)
@@ -61,7 +62,7 @@ func (m *Machine) willing(now clock.Reading) bool {
 
 // standingOff reports whether the candidate still leaves the seat that it resigned to others.
 func (m *Machine) standingOff(now clock.Reading) bool {
-	return m.standoff != 0 && m.sight.token() <= m.standoff && now.Mono < m.standoffEnds
+	return m.aim != try && m.standoff != 0 && m.sight.token() <= m.standoff && now.Mono < m.standoffEnds
 }
 
 // ownsIdleRecord reports whether the record bears our session though nothing acts under it: a bid that was won too
@@ -76,7 +77,7 @@ func (m *Machine) opening(now clock.Reading) opening {
 	if m.ownsIdleRecord() && !m.sight.newest.Record.Paused {
 		return opening{now.Mono, m.sight.newest, "the record is our own and nothing acts under it"}
 	}
-	o := m.sight.opening(m.cfg.ID)
+	o := m.sight.opening(&m.cfg)
 	if m.aim != try && o.base.Record.Reserved != m.cfg.ID {
 		o.at += m.delay
 	}
@@ -136,29 +137,41 @@ func (m *Machine) bid(now clock.Reading, o opening) {
 // pollEvery is how long after one look the next follows. A look has to come before the lease of a living leader seems
 // to have run out, or every time it does so costs a bid that is rejected.
 func (m *Machine) pollEvery() time.Duration {
-	if r := m.sight.present().Record; !r.Vacant() || r.Reserved != "" {
-		return min(m.cfg.PollEvery, r.TTL*2/3)
+	if r := m.sight.present().Record; r.TTL > 0 && (!r.Vacant() || r.Reserved != "") {
+		return min(m.cfg.PollEvery, max(r.TTL/3*2, minPoll))
 	}
 	return m.cfg.PollEvery
 }
 
+// minPoll bounds how often a candidate looks at the lease of another, whatever TTL somebody wrote into the record by
+// hand. No candidate's own TTL is so short that it would matter.
+const minPoll = 50 * time.Millisecond
+
 // await watches or polls while there is nothing to bid for.
 func (m *Machine) await(now clock.Reading) {
-	if m.aim == try && m.sight.known {
+	if m.aim == try && m.sight.known && m.judged {
 		m.beginRelease(now)
 		return
 	}
-	silence := m.sight.heard + max(m.sight.present().Record.TTL, m.cfg.TTL)
-	switch {
-	case now.Mono >= silence:
-		m.load(now, m.cfg.CallTimeout, "nothing was heard for a lease")
-	case !m.watching && now.Mono >= m.pollAt:
-		m.load(now, m.cfg.CallTimeout, "poll")
-	case !m.watching:
-		m.wakeAt(min(silence, m.pollAt))
-	default:
-		m.wakeAt(silence)
+	due, reason := m.nextLook()
+	if now.Mono < due {
+		m.wakeAt(due)
+		return
 	}
+	m.load(now, m.cfg.CallTimeout, reason)
+}
+
+// nextLook is when a candidate that waits has to load the record next, and why.
+func (m *Machine) nextLook() (due time.Duration, reason string) {
+	due = m.sight.heard + m.cfg.Wait(max(m.sight.present().Record.TTL, m.cfg.TTL))
+	reason = "nothing was heard for a lease"
+	if !m.watching && m.pollAt < due {
+		due, reason = m.pollAt, "poll"
+	}
+	if m.confirm && m.confirmAt < due {
+		due, reason = m.confirmAt, "a push may have shown what is past"
+	}
+	return due, reason
 }
 
 // elect begins the term of an attempt that landed. The lease counts from before its sending; a reply later than the

@@ -52,7 +52,7 @@ func (s *stage) actor(id string) *actor { return s.actorWith(testConfig(id)) }
 
 func (s *stage) actorWith(cfg Config) *actor {
 	cfg.Session = fmt.Sprint(cfg.ID, len(s.actors))
-	a := &actor{Machine: New(cfg, rand.NewPCG(1, uint64(len(s.actors)))), stage: s}
+	a := &actor{Machine: New(cfg, rand.NewPCG(1, uint64(len(s.actors))), rand.NewPCG(2, uint64(len(s.actors)))), stage: s}
 	s.actors = append(s.actors, a)
 	return a
 }

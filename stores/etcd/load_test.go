@@ -3,12 +3,10 @@ package etcd
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/tenure-go/tenure"
 	"github.com/tenure-go/tenure/internal/fleet"
 	"github.com/tenure-go/tenure/internal/scenario"
-	"github.com/tenure-go/tenure/internal/storetest"
 	"github.com/tenure-go/tenure/internal/testserver"
 )
 
@@ -28,15 +26,12 @@ func TestFollowersAreSilent(t *testing.T) {
 		f.Stand(openStore(t, server.Addr, rest), fmt.Sprint("follower-", i), tenure.WithTTL(fleet.TTL), often)
 	}
 	f.Known(term)
-	observer := openStore(t, server.Addr, rest)
-	renewals := func() int64 { return int64(storetest.Load(t, observer, fleet.Election).Record.Renewals) }
-	begun := renewals()
-	storetest.Eventually(t, "all have settled", func() bool { time.Sleep(50 * time.Millisecond); return renewals() >= begun+3 })
-	begun = renewals()
+	f.Renewed(term, 3) // by then all have settled
+	begun := f.Renewals(term)
 	before := server.Received()
 	f.Renewed(term, 12)
 	sent := server.Received() - before
-	written := renewals() - begun + 2 // the count may have begun and ended in between two renewals
+	written := int64(f.Renewals(term)-begun) + 2 // the count may have begun and ended in between two renewals
 	if sent > written {
 		t.Errorf("10 candidates have sent %d messages while the leader renewed %d times", sent, written)
 	}

@@ -1,6 +1,7 @@
 // Command tenure-sim plays random histories of elections and checks every rule of the protocol on each.
 //
-// It exits with status 1 if a rule was broken, and prints the seed and the command that replays the history.
+// Without -seed it plays other histories each time. It exits with status 1 if a rule was broken, and prints the seed
+// and the command that replays the history.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,6 +29,7 @@ type options struct {
 	kind               sim.Kind
 	trace              bool
 	html               string
+	corpus             string
 	expect             []sim.Rule
 	coverage, cover    bool
 }
@@ -39,19 +42,26 @@ func exec(args []string, stdout, stderr io.Writer) int {
 	if o.trace || o.html != "" {
 		return replay(o, stdout, stderr)
 	}
+	if o.corpus != "" {
+		if status := playCorpus(o.corpus, stdout, stderr); status != 0 {
+			return status
+		}
+	}
 	return campaign(o, stdout, stderr)
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
-	var o options
+	o := options{seed: sim.FreshSeed()}
 	flags := flag.NewFlagSet("tenure-sim", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.IntVar(&o.histories, "histories", 0, "how many histories to play; 10,000 without -for")
 	flags.DurationVar(&o.duration, "for", 0, "stop after this time")
-	flags.Uint64Var(&o.seed, "seed", 1, "the seed of the first history; the next one has the next number")
+	flags.Func("seed", "the `seed` of the first history, drawn afresh if not given; the next one has the next number",
+		o.setSeed)
 	flags.IntVar(&o.workers, "workers", 2, "how many to play at once")
 	flags.BoolVar(&o.trace, "trace", false, "play one history and print everything that happens")
 	flags.StringVar(&o.html, "html", "", "play one history and write its timeline to this `file`")
+	flags.StringVar(&o.corpus, "corpus", "", "first play the histories in this `file`, which once broke a rule")
 	flags.BoolVar(&o.coverage, "coverage", false, "print in how many histories each fault and each effect occurred")
 	flags.BoolVar(&o.cover, "cover", false, "fail if any fault or effect did not occur")
 	kind := flags.String("kind", "mix", "mix; beyond (clocks err by more than the bound); snapshot (all clocks stand)")
@@ -66,12 +76,23 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, err
 }
 
+func (o *options) setSeed(text string) (err error) {
+	o.seed, err = strconv.ParseUint(text, 0, 64)
+	if err != nil {
+		return fmt.Errorf("not a whole number below 2^64")
+	}
+	return nil
+}
+
 func (o *options) set(kind, expect string, rest []string) (err error) {
 	if len(rest) > 0 {
 		return fmt.Errorf("unexpected argument %q", rest[0])
 	}
 	if o.histories < 0 || o.workers < 1 || o.duration < 0 {
 		return fmt.Errorf("-workers must be positive, -histories and -for not negative")
+	}
+	if o.corpus != "" && (o.trace || o.html != "") {
+		return fmt.Errorf("-trace and -html play one history, -corpus plays several")
 	}
 	if o.histories == 0 {
 		o.histories = 10_000
@@ -129,12 +150,22 @@ type result struct {
 	found    []sim.Violation
 }
 
+// seeds tells which histories are to be played. It is asked before they are, so that a run which hangs or is killed can
+// be repeated.
+func (o *options) seeds() string {
+	if o.histories == math.MaxInt {
+		return fmt.Sprintf("from %d on", o.seed)
+	}
+	return fmt.Sprintf("%d to %d", o.seed, o.seed+uint64(o.histories)-1)
+}
+
 // campaign plays many histories.
 func campaign(o options, stdout, stderr io.Writer) int {
 	var next atomic.Uint64
 	var stop atomic.Bool
 	var group sync.WaitGroup
 	res := result{expected: map[sim.Rule]uint64{}}
+	fmt.Fprintln(stdout, "seeds", o.seeds())
 	began := time.Now()
 	for range o.workers {
 		group.Go(func() { work(o, began, &next, &stop, &res) })
@@ -210,30 +241,29 @@ func (res *result) verdict(o options, stdout, stderr io.Writer) int {
 		}
 		return 0
 	}
+	if res.failed { // before what is missing: a run that fails ends early, and then something always is
+		report(o.kind, res.seed, res.found, stderr)
+		return 1
+	}
 	if missing := res.tally.Missing(); o.cover && len(missing) > 0 {
 		fmt.Fprintln(stderr, "never occurred:", strings.Join(missing, "; "))
 		return 1
 	}
-	if !res.failed {
-		return 0
-	}
-	return res.report(o, stderr)
+	return 0
 }
 
 // report tells how to see what happened, and writes the timeline.
-func (res *result) report(o options, stderr io.Writer) int {
-	for _, v := range res.found {
+func report(kind sim.Kind, seed uint64, found []sim.Violation, stderr io.Writer) {
+	for _, v := range found {
 		fmt.Fprintln(stderr, v)
 	}
-	file := fmt.Sprintf("sim-%d.html", res.seed)
-	fmt.Fprintf(stderr, "seed %d failed; replay it: go run ./sim/cmd/tenure-sim -kind %v -seed %d -trace\n",
-		res.seed, o.kind, res.seed)
+	fmt.Fprintf(stderr, "seed %d failed; replay it: %s\n", seed, sim.Replay(kind, seed))
 	var log sim.Log
 	w := sim.NewWorld()
 	w.Record(&log)
-	w.Run(o.kind, res.seed)
+	w.Run(kind, seed)
+	file := fmt.Sprintf("sim-%d.html", seed)
 	if err := os.WriteFile(file, w.Timeline(&log), 0o644); err == nil {
 		fmt.Fprintln(stderr, "timeline:", file)
 	}
-	return 1
 }

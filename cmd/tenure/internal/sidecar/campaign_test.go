@@ -29,7 +29,7 @@ func TestCampaignLeads(t *testing.T) {
 	if elected.ID != "a" || elected.Token != 1 || !elected.Leading || elected.Campaign != "" {
 		t.Errorf("got %+v", elected)
 	}
-	if elected.Milliseconds <= 0 || elected.Milliseconds > 1760 { // 0.98·2000 - 200
+	if elected.Milliseconds <= 0 || elected.Milliseconds > 1780 { // 0.99·2000 - 200
 		t.Errorf("trusted for %d ms", elected.Milliseconds)
 	}
 	if off := elected.Until.Sub(elected.At).Milliseconds() - elected.Milliseconds; off < -1000 || off > 2 {

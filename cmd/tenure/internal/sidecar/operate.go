@@ -253,7 +253,7 @@ func checkName(name string) error {
 
 func statusOf(err error) int {
 	switch {
-	case errors.Is(err, tenure.ErrNotLeader):
+	case errors.Is(err, tenure.ErrNotLeader), errors.Is(err, tenure.ErrNotTransferred):
 		return http.StatusConflict
 	case errors.Is(err, tenure.ErrConfig):
 		return http.StatusBadRequest

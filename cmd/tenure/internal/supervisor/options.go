@@ -84,10 +84,11 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// clockError is what the clocks of two hosts may go apart by, as a share.
+// clockError bounds the error of the rates of this host's clocks.
 const clockError = 0.01
 
-// trust is how long a renewal lets the command run: what the drain leaves of the lease.
+// trust is how long a renewal lets the command run at least: what the drain leaves of the lease. The clock error is
+// taken off twice, which leaves room for the grain of the clocks.
 func (o Options) trust() time.Duration {
 	return time.Duration(float64(o.TTL)*(1-2*clockError)) - o.Drain
 }
