@@ -116,9 +116,12 @@ func (o *observer) load(ctx context.Context) {
 	o.overdue = o.sent.Add(patience + grace)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	go func() {
-		defer cancel()
-		snapshot, err := o.store.Load(ctx, o.election)
-		o.loaded <- arrival{snapshot: snapshot, err: err, loaded: true}
+		a := arrival{err: errCallGoexit, loaded: true}
+		defer func() {
+			cancel()
+			o.loaded <- a
+		}()
+		a.snapshot, a.err = o.store.Load(ctx, o.election)
 	}()
 }
 

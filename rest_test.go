@@ -255,3 +255,78 @@ func TestS11StopWaitsForCallbacksOfACandidacyThatHasEnded(t *testing.T) {
 		}
 	})
 }
+
+// exiting is a store that pushes, and whose watches end the goroutine that sets them up, so many times.
+type exiting struct {
+	*deaf
+	tenure.Watcher
+	exits atomic.Int32
+}
+
+func newExiting(store *memory.Store) *exiting { return &exiting{deaf: newDeaf(store), Watcher: store} }
+
+func (e *exiting) Watch(
+	ctx context.Context, election string, deliver func(tenure.Snapshot, error),
+) (stop func(), err error) {
+	if e.exits.Add(-1) >= 0 {
+		runtime.Goexit()
+	}
+	return e.Watcher.Watch(ctx, election, deliver)
+}
+
+// Whatever calls a store that ends the goroutine of the call, as t.FailNow does in a test's store, takes that for a
+// failure and tries again.
+func TestStoreThatEndsGoroutines(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		leader, _ := start(t, store, "leader")
+		expectLeader(t, leader)
+		e := newExiting(store)
+		e.exits.Store(1)
+		e.deaf.exits.Store(1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		failed, ended := false, false
+		for change, err := range tenure.Observe(ctx, e, name) {
+			if err != nil {
+				failed = true
+				time.AfterFunc(ttl, func() { stop(t, leader) })
+			}
+			if ended = change.Kind == tenure.ChangeReleased; ended {
+				break
+			}
+		}
+		if !failed || !ended {
+			t.Errorf("the observer has seen the failure: %v; what came after it: %v", failed, ended)
+		}
+		if e.exits.Load() >= 0 {
+			t.Error("the observer has set up no other watch")
+		}
+	})
+}
+
+func TestStoreThatEndsTheGoroutineOfAnOperation(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		leader, _ := start(t, store, "leader")
+		expectLeader(t, leader)
+		e := newExiting(store)
+		e.deaf.exits.Store(1)
+		began := time.Now()
+		if _, err := tenure.Ask(t.Context(), e, name, tenure.Request{}); err != nil || time.Since(began) > ttl {
+			t.Errorf("Ask = %v after %v", err, time.Since(began))
+		}
+		stop(t, leader)
+	})
+}
+
+func TestWatchThatEndsItsGoroutineIsSetUpAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		e := newExiting(store)
+		e.exits.Store(1)
+		c, _ := start(t, e, "a")
+		time.Sleep(ttl / 2) // before the watch would be found silent
+		if e.exits.Load() >= 0 {
+			t.Error("it was not")
+		}
+		stop(t, c)
+	})
+}

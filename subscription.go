@@ -32,10 +32,10 @@ func (o *observer) subscribe(ctx context.Context) (end func()) {
 func (o *observer) setUp(ctx context.Context, watcher Watcher) (stop func()) {
 	for pause := DefaultTTL; ; pause = min(2*pause, time.Minute) {
 		bounded, cancel := context.WithTimeout(ctx, DefaultTTL)
-		stop, err := watcher.Watch(bounded, o.election, o.deliver)
+		r := <-begin(func() (func(), error) { return watcher.Watch(bounded, o.election, o.deliver) })
 		cancel()
-		if err == nil {
-			return stop
+		if r.err == nil {
+			return r.value
 		}
 		if sleep(ctx, pause) != nil {
 			return nil

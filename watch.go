@@ -41,15 +41,15 @@ func (s *stint) startWatch() {
 func (w *watch) setUp(ctx context.Context, c *Candidate, watcher Watcher) {
 	for {
 		bounded, cancel := context.WithTimeout(ctx, c.config.TTL)
-		stop, err := watcher.Watch(bounded, c.election, c.deliver)
+		r := <-begin(func() (func(), error) { return watcher.Watch(bounded, c.election, c.deliver) })
 		cancel()
-		if err == nil {
+		if r.err == nil {
 			w.mu.Lock()
-			w.cancel = stop
+			w.cancel = r.value
 			w.mu.Unlock()
 			return
 		}
-		c.deliver(Snapshot{}, err)
+		c.deliver(Snapshot{}, r.err)
 		select {
 		case <-ctx.Done():
 			return

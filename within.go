@@ -11,15 +11,7 @@ const grace = time.Second
 
 // within makes a call and returns when it does, or after the grace if it does not heed the end of ctx.
 func within[T any](ctx context.Context, call func() (T, error)) (T, error) {
-	type reply struct {
-		value T
-		err   error
-	}
-	replies := make(chan reply, 1)
-	go func() {
-		value, err := call()
-		replies <- reply{value, err}
-	}()
+	replies := begin(call)
 	select {
 	case r := <-replies:
 		return r.value, r.err
@@ -34,6 +26,23 @@ func within[T any](ctx context.Context, call func() (T, error)) (T, error) {
 		var none T
 		return none, ctx.Err()
 	}
+}
+
+// reply is what a call has returned.
+type reply[T any] struct {
+	value T
+	err   error
+}
+
+// begin makes a call to the store on a goroutine of its own, which the call may end.
+func begin[T any](call func() (T, error)) <-chan reply[T] {
+	replies := make(chan reply[T], 1)
+	go func() {
+		r := reply[T]{err: errCallGoexit}
+		defer func() { replies <- r }()
+		r.value, r.err = call()
+	}()
+	return replies
 }
 
 // sleep waits, and returns the context's error if that ends before.

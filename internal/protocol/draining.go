@@ -26,15 +26,20 @@ func (m *Machine) planDraining(now clock.Reading) {
 	}
 }
 
-// drainLeft is what remains of the drain, and for functions of the lease as long as there is one. Who was told that it
-// leads gets the whole drain, even if a pause has eaten the lease: to release before that would invite the next leader.
-// It counts by the monotonic clock, which nobody sets: a wall clock that is set forward ends no wait for others.
+// drainLeft is what remains of the drain, and for functions of the lease as long as there is one.
 func (m *Machine) drainLeft(now clock.Reading) time.Duration {
-	left := m.cfg.Drain - (now.Mono - m.term.ended.Mono)
+	left := m.handedOutFor(now)
 	if m.term.release && m.work == Running {
 		left = min(left, m.cfg.LeaseSpan()-now.Since(m.term.lease))
 	}
 	return left
+}
+
+// handedOutFor is for how long somebody may go on who was told of the term that ended last. Who was told that it leads
+// gets the whole drain, even if a pause has eaten the lease: to release before that would invite the next leader. It
+// counts by the monotonic clock, which nobody sets: a wall clock that is set forward ends no wait for others.
+func (m *Machine) handedOutFor(now clock.Reading) time.Duration {
+	return m.cfg.Drain - (now.Mono - m.term.ended.Mono)
 }
 
 func (m *Machine) drained(now clock.Reading) {

@@ -171,7 +171,7 @@ func (m *Machine) absorb(now clock.Reading, in Input) {
 	case Unhealthy:
 		m.unhealthy(now)
 	case WorkChange:
-		m.workChanged(in.Work)
+		m.workChanged(now, in.Work)
 	case Distrust:
 		m.expire(now, "the lease was found to be over when somebody asked")
 	}
@@ -186,7 +186,7 @@ func (m *Machine) plan(now clock.Reading) {
 		case Off:
 			m.planOff()
 		case Overrun:
-			m.planOverrun()
+			m.planOverrun(now)
 		case Standing:
 			m.planStanding(now)
 		case Leading:

@@ -464,6 +464,30 @@ func TestS8WallClockSetForwardEndsNoDrain(t *testing.T) {
 	}
 }
 
+// S8: a function that returns after a jump of the wall clock has ended its part of the drain leaves the others theirs.
+func TestS8WallClockSetForwardLeavesOthersTheirDrain(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	skewed := func(d time.Duration) clock.Reading {
+		now := at(d)
+		now.Wall += time.Hour
+		return now
+	}
+	s.step(skewed(2*time.Second), Input{Kind: Distrust})
+	s.step(skewed(2*time.Second), Input{Kind: WorkChange, Work: Running})
+	s.must(Overran)
+	s.step(skewed(2*time.Second+s.cfg.Drain/2), Input{Kind: WorkChange, Work: HandedOut})
+	s.step(skewed(2*time.Second+s.cfg.Drain-1), Input{Kind: Tick})
+	s.mustNot(Write)
+	if wake, ok := s.Wake(); !ok || wake != skewed(2*time.Second+s.cfg.Drain).Mono {
+		t.Errorf("it wakes at %v, %v", wake, ok)
+	}
+	s.step(skewed(2*time.Second+s.cfg.Drain), Input{Kind: Tick})
+	if s.State() == Overrun {
+		t.Error("it waits for the drain that has passed")
+	}
+}
+
 // S10: a TTL beyond any candidate's is no TTL, and one that somebody shortened by hand shortens no wait.
 func TestS10WaitIsBoundedAndNeverShortened(t *testing.T) {
 	for _, test := range []struct {

@@ -26,18 +26,23 @@ func (m *Machine) start(now clock.Reading, kind Kind) {
 	}
 }
 
-// workChanged takes in what remains of leader work. Once the drain has passed, only functions count.
-func (m *Machine) workChanged(w Work) {
-	if w == HandedOut && m.state != Draining {
+// workChanged takes in what remains of leader work. What was only handed out counts until the drain has passed.
+func (m *Machine) workChanged(now clock.Reading, w Work) {
+	if w == HandedOut && m.state != Draining && m.handedOutFor(now) <= 0 {
 		w = NoWork
 	}
 	m.work = w
 }
 
-// planOverrun waits for the return of work that overran.
-func (m *Machine) planOverrun() {
-	if m.work == NoWork {
-		m.state = Standing
+// planOverrun waits for the return of work that overran, and for the rest of the drain where a function has returned
+// before that and something else was told that it leads.
+func (m *Machine) planOverrun(now clock.Reading) {
+	left := m.handedOutFor(now)
+	switch {
+	case m.work == NoWork, m.work == HandedOut && left <= 0:
+		m.work, m.state = NoWork, Standing
+	case m.work == HandedOut:
+		m.wakeAt(now.Mono + left)
 	}
 }
 
