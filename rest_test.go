@@ -276,32 +276,37 @@ func (e *exiting) Watch(
 
 // Whatever calls a store that ends the goroutine of the call, as t.FailNow does in a test's store, takes that for a
 // failure and tries again.
-func TestStoreThatEndsGoroutines(t *testing.T) {
-	bubble(t, func(t *testing.T, store *memory.Store) {
-		leader, _ := start(t, store, "leader")
-		expectLeader(t, leader)
-		e := newExiting(store)
-		e.exits.Store(1)
-		e.deaf.exits.Store(1)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		failed, ended := false, false
-		for change, err := range tenure.Observe(ctx, e, name) {
-			if err != nil {
-				failed = true
-				time.AfterFunc(ttl, func() { stop(t, leader) })
-			}
-			if ended = change.Kind == tenure.ChangeReleased; ended {
-				break
-			}
-		}
-		if !failed || !ended {
-			t.Errorf("the observer has seen the failure: %v; what came after it: %v", failed, ended)
-		}
-		if e.exits.Load() >= 0 {
-			t.Error("the observer has set up no other watch")
-		}
-	})
+func TestObserverOfAStoreThatEndsGoroutines(t *testing.T) {
+	for what, pushes := range map[string]bool{"polled": false, "pushed": true} {
+		t.Run(what, func(t *testing.T) {
+			bubble(t, func(t *testing.T, inner *memory.Store) {
+				e := newExiting(inner)
+				e.deaf.exits.Store(1)
+				var store tenure.Store = e.deaf
+				if pushes {
+					e.exits.Store(1)
+					store = e
+				}
+				leader, _ := start(t, inner, "leader")
+				expectLeader(t, leader)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				failed, ended := false, false
+				for change, err := range tenure.Observe(ctx, store, name) {
+					if err != nil {
+						failed = true
+						time.AfterFunc(ttl, func() { stop(t, leader) })
+					}
+					if ended = change.Kind == tenure.ChangeReleased; ended {
+						break
+					}
+				}
+				if !failed || !ended || e.exits.Load() >= 0 && pushes {
+					t.Errorf("it saw the failure: %v; what came after it: %v; %d watches are to fail yet", failed, ended, e.exits.Load())
+				}
+			})
+		})
+	}
 }
 
 func TestStoreThatEndsTheGoroutineOfAnOperation(t *testing.T) {
