@@ -120,6 +120,9 @@ func (w *World) checkBid(n *node, c *call, r *protocol.Record) {
 	if n.work.running {
 		w.fail(S8, node, "it bids while work of term %d has not returned", n.work.token)
 	}
+	if k := &n.work; k.handed && !k.passed && !w.handedOver(n) {
+		w.fail(S8, node, "it bids before the drain of term %d has passed", k.token)
+	}
 	if c.from.record.Paused {
 		w.fail(Requests, node, "it bids while the election is paused")
 	}
