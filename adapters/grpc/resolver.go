@@ -98,8 +98,8 @@ type sessionKey struct{}
 // ResolveNow implements [resolver.Resolver]. There is nothing to do: changes are observed as they happen.
 func (*follower) ResolveNow(resolver.ResolveNowOptions) {}
 
-// Close implements [resolver.Resolver]. When it has returned nothing of the resolver runs, but a call to a store that has
-// not returned within a second of its context's end.
+// Close implements [resolver.Resolver]. When it has returned nothing of the resolver runs, but for a call to the store
+// that has not returned within a second of its context's end.
 func (f *follower) Close() {
 	f.cancel()
 	<-f.done

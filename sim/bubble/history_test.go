@@ -17,7 +17,7 @@ import (
 
 var (
 	seed      = flag.Uint64("bubble.seed", 0, "seed of the first history; 0: a fresh one")
-	histories = flag.Int("bubble.histories", 300, "how many histories")
+	histories = flag.Int("bubble.histories", 120, "how many histories")
 	trace     = flag.Bool("bubble.trace", false, "print what happens")
 )
 

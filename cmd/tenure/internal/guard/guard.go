@@ -29,9 +29,9 @@ type Guard struct {
 // Start starts the command under guard and returns once it runs. ctx bounds the start alone: if it ends before, the
 // command is killed, if it runs at all, and the error is the context's cause.
 //
-// The error is [ErrOverdue] if SignalAt had passed before the command could be started, also if the guard process took so
-// long to start that it was killed; a [CommandError] if the command cannot be started; [ErrLost] if the guard process
-// died by itself.
+// The error is [ErrOverdue] if SignalAt had passed before the command could be started, also if the guard process took
+// so long to start that it was killed; a [CommandError] if the command cannot be started; [ErrLost] if the guard
+// process died by itself.
 //
 // On Linux this process becomes the reaper of orphans among its descendants. It should have no other children that
 // are in a session of their own: they would be killed with the orphans if the guard is lost. As the first process of a
