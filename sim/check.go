@@ -380,6 +380,9 @@ func (w *World) checkWin(n *node, l *letter, before protocol.State, now clock.Re
 	if w.forked || w.pruned || w.edited || before != protocol.Standing || n.m.State() == protocol.Leading {
 		return
 	}
+	if l.kind != protocol.Pushed && l.outcome != protocol.OK {
+		return // it shows nothing
+	}
 	if st == nil || st != n.known.state || st.origin != byBid || n.session.sighting(st).firstAt != w.now {
 		return
 	}

@@ -87,7 +87,6 @@ type letter struct {
 	outcome   protocol.Outcome
 	retry     time.Duration
 	to        string
-	work      protocol.Work
 	token     uint64 // of the term that a distrust is about
 }
 
@@ -286,7 +285,7 @@ func (n *node) step() {
 	w.delivered(n, l, now)
 	before := n.m.State()
 	effects := n.m.Step(now, protocol.Input{
-		Kind: l.kind, Snapshot: snapshotOf(l), Outcome: l.outcome, RetryAfter: l.retry, To: l.to, Work: l.work,
+		Kind: l.kind, Snapshot: snapshotOf(l), Outcome: l.outcome, RetryAfter: l.retry, To: l.to, Work: n.work.remains(),
 	})
 	w.mix(uint64(l.kind)<<32 | uint64(before)<<16 | uint64(n.m.State())<<8 | uint64(len(effects)))
 	w.Coverage.input(l.kind)

@@ -53,21 +53,26 @@ func (n *node) workIn(d time.Duration) {
 func (n *node) ended() {
 	k := &n.work
 	k.endedAt, k.hasEnded, k.reported = n.w.now, true, -1
-	left := protocol.NoWork
 	switch {
 	case k.running:
-		left = protocol.Running
 		n.windDown()
 		n.w.afterDelay(n.w.trueTime(2*n.cfg.Drain+n.cfg.TTL)+n.w.noticeTime(n), // the report may wait behind others
 			event{kind: evMustOverrun, node: n.index, gen: k.gen})
-	case k.handed:
-		left = protocol.HandedOut
-		if k.style == HandedEnd {
-			n.w.afterDelay(n.w.random.scaled(n.cfg.Drain, 0, 1.2),
-				event{kind: evHandedEnd, node: n.index, gen: k.gen})
-		}
+	case k.handed && k.style == HandedEnd:
+		n.w.afterDelay(n.w.random.scaled(n.cfg.Drain, 0, 1.2), event{kind: evHandedEnd, node: n.index, gen: k.gen})
 	}
-	n.deliver(letter{kind: protocol.WorkChange, work: left})
+	n.deliver(letter{kind: protocol.WorkChange})
+}
+
+// remains is what the runtime finds when it tells the machine of a change, which may be a later one.
+func (k *work) remains() protocol.Work {
+	switch {
+	case k.running:
+		return protocol.Running
+	case k.handed:
+		return protocol.HandedOut
+	}
+	return protocol.NoWork
 }
 
 // windDown has the work return after a while.
@@ -97,7 +102,7 @@ func (n *node) workDone(gen uint32) {
 	n.w.log.end(n.index, laneWork, n.w.now)
 	n.w.logf(int(n.index), "work", "of term %d has returned", k.token)
 	if k.hasEnded {
-		n.deliver(letter{kind: protocol.WorkChange, work: protocol.NoWork})
+		n.deliver(letter{kind: protocol.WorkChange})
 		return
 	}
 	n.stop() // the function returned while its term stood: that ends Run
@@ -115,7 +120,7 @@ func (n *node) handedEnd(gen uint32) {
 	}
 	k.handed = false
 	n.w.log.end(n.index, laneWork, n.w.now)
-	n.deliver(letter{kind: protocol.WorkChange, work: protocol.NoWork})
+	n.deliver(letter{kind: protocol.WorkChange})
 }
 
 // resume lets work go on that would have returned meanwhile.

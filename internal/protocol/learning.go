@@ -62,7 +62,7 @@ func (m *Machine) learn(now clock.Reading, s Snapshot) {
 // by its next renewal: if there is still something that replaced the state, the store refuses it.
 func (m *Machine) learnPast(now clock.Reading, s Snapshot) {
 	switch {
-	case !m.sight.insists():
+	case !m.sight.insists(s.Version):
 		m.lookAgain(now)
 	case m.sight.isPast(s):
 		m.sight.revive(s)

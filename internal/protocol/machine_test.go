@@ -488,6 +488,38 @@ func TestS8WallClockSetForwardLeavesOthersTheirDrain(t *testing.T) {
 	}
 }
 
+// Who asked as the term ended and got a no has set the mark still. It keeps nobody from standing.
+func TestLateMarkKeepsNobodyFromStanding(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	s.step(at(time.Second), Input{Kind: Distrust})
+	s.step(at(time.Second), Input{Kind: WorkChange, Work: NoWork})
+	s.step(at(time.Second), Input{Kind: Wrote, Snapshot: written("v2", s.must(Write))})
+	s.step(at(time.Second), Input{Kind: WorkChange, Work: HandedOut})
+	if s.State() != Standing || s.work != NoWork {
+		t.Errorf("%v with work %v", s.State(), s.work)
+	}
+}
+
+// S8: a candidate that is started within the drain of its last term waits for the rest of it.
+func TestS8StartWithinTheDrain(t *testing.T) {
+	s := newScript(t, nil)
+	s.leads()
+	ended := 2 * time.Second
+	s.step(at(ended), Input{Kind: Stop})
+	s.step(at(ended), Input{Kind: WorkChange, Work: NoWork})
+	s.step(at(ended), Input{Kind: Wrote, Snapshot: written("v2", s.must(Write))})
+	s.step(at(ended), Input{Kind: WorkChange, Work: HandedOut})
+	s.step(at(ended), Input{Kind: Stand})
+	if s.State() != Overrun {
+		t.Errorf("it is %v", s.State())
+	}
+	s.step(at(ended+s.cfg.Drain), Input{Kind: Tick})
+	if s.State() != Standing {
+		t.Errorf("it is %v after the drain", s.State())
+	}
+}
+
 // S10: a TTL beyond any candidate's is no TTL, and one that somebody shortened by hand shortens no wait.
 func TestS10WaitIsBoundedAndNeverShortened(t *testing.T) {
 	for _, test := range []struct {

@@ -17,14 +17,15 @@ type sight struct {
 	freeSince time.Duration // first sight of newest as abandoned
 	replaced  string        // the last version that a conflict has proved to be gone
 	newestOut bool          // newest's version was proved to be gone, too
-	denied    int           // loads in a row that showed such a version
+	denied    int           // loads in a row that showed one such version …
+	insisted  string        // … which is this
 
 	gap      Snapshot
 	gapSince time.Duration // first sight of the gap's mark
-	gapTTL   time.Duration // the longest TTL seen of the gap's term
+	gapTTL   time.Duration // the longest TTL seen with the gap's token
 	hasGap   bool
 
-	ttl     time.Duration // the longest TTL seen of newest's term: one that was shortened by hand shortens no wait
+	ttl     time.Duration // the longest TTL seen with newest's token: one that was shortened by hand shortens no wait
 	longest time.Duration // the longest TTL ever seen
 	highest uint64        // the highest token or floor ever seen
 
@@ -51,7 +52,7 @@ func (s *sight) observe(now time.Duration, snap Snapshot, pushed bool) verdict {
 	s.heard = now
 	s.longest = max(s.longest, snap.Record.TTL)
 	s.highest = max(s.highest, snap.Record.Token)
-	if sameTerm(s.newest, snap) {
+	if sameToken(s.newest, snap) {
 		s.ttl = max(s.ttl, snap.Record.TTL)
 	}
 	if s.proved(snap) {
@@ -73,10 +74,10 @@ func (s *sight) observe(now time.Duration, snap Snapshot, pushed bool) verdict {
 // renew begins the count of another mark.
 func (s *sight) renew(now time.Duration, snap Snapshot) {
 	ttl := snap.Record.TTL
-	if sameTerm(s.newest, snap) {
+	if sameToken(s.newest, snap) {
 		ttl = max(ttl, s.ttl)
 	}
-	if s.hasGap && sameTerm(s.gap, snap) {
+	if s.hasGap && sameToken(s.gap, snap) {
 		ttl = max(ttl, s.gapTTL)
 	}
 	*s = sight{
@@ -110,16 +111,19 @@ func (s *sight) wentBack(now time.Duration, snap Snapshot) {
 	if !s.hasGap || !sameMark(s.gap, snap) {
 		s.gapSince = now
 	}
-	if !s.hasGap || !sameTerm(s.gap, snap) {
+	if !s.hasGap || !sameToken(s.gap, snap) {
 		s.gapTTL = 0
 	}
 	s.gapTTL = max(s.gapTTL, snap.Record.TTL)
 	s.gap, s.hasGap = snap, true
 }
 
-// insists reports whether loads go on showing a version that is proved to be gone. Two may be old states; with the
-// third it is to be believed.
-func (s *sight) insists() bool {
+// insists reports whether loads go on showing a version that is proved to be gone. Two in a row may be old states; with
+// the third it is to be believed.
+func (s *sight) insists(version string) bool {
+	if version != s.insisted {
+		s.denied, s.insisted = 0, version
+	}
 	s.denied++
 	return s.denied > 2
 }
@@ -178,9 +182,9 @@ func sameMark(a, b Snapshot) bool {
 	return a.Exists() == b.Exists() && a.Record.compare(b.Record) == 0 && a.Record.Session == b.Record.Session
 }
 
-func sameTerm(a, b Snapshot) bool {
-	return a.Record.Token == b.Record.Token && a.Record.Session == b.Record.Session
-}
+// sameToken reports whether two snapshots may be of one term. They may be of two, and the store may show now the one
+// and now the other, if it has lost a bid: so the session is not asked.
+func sameToken(a, b Snapshot) bool { return a.Record.Token == b.Record.Token }
 
 // present is what the store most likely holds.
 func (s *sight) present() Snapshot {

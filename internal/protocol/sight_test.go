@@ -81,6 +81,38 @@ func TestSightKeepsAGapBesideTheNewest(t *testing.T) {
 	}
 }
 
+// A store that lost a bid may show one term of a token after the other. The longest TTL of all of them counts, since
+// each of their leaders may still count by its own.
+func TestSightKeepsTheLongestTTLOfAToken(t *testing.T) {
+	b, s := testConfig("b"), sight{}
+	long, other, edited := held("v1", 5, 1), held("v2", 5, 2), held("v3", 5, 3)
+	long.Record.TTL = 3 * storyTTL
+	other.Record.Session = "other"
+	for i, snap := range []Snapshot{long, other, edited} {
+		s.observe(time.Duration(i)*time.Second, snap, false)
+	}
+	if o := s.opening(&b); o.at != 2*time.Second+b.Wait(3*storyTTL) {
+		t.Errorf("open after %v", o.at)
+	}
+	s.observe(3*time.Second, held("v4", 6, 1), false)
+	if o := s.opening(&b); o.at != 3*time.Second+b.Wait(storyTTL) {
+		t.Errorf("the next token is open after %v", o.at)
+	}
+}
+
+// Old states that reads show in turn are no insistence: one state has to be shown three times in a row.
+func TestSightIsInsistedUponByOneState(t *testing.T) {
+	s := sight{}
+	for i, look := range []struct {
+		version string
+		insists bool
+	}{{"v2", false}, {"v2", false}, {"v1", false}, {"v2", false}, {"v1", false}, {"v1", false}, {"v1", true}} {
+		if got := s.insists(look.version); got != look.insists {
+			t.Errorf("look %d at %s: %v", i, look.version, got)
+		}
+	}
+}
+
 // A vacant record bears no session. One that comes back after a gap under another version may have been written over
 // what was lost, and ends no wait (S13); the very one that was seen before does.
 func TestSightHoldsAVacancyThatCameBack(t *testing.T) {

@@ -26,9 +26,10 @@ func (m *Machine) start(now clock.Reading, kind Kind) {
 	}
 }
 
-// workChanged takes in what remains of leader work. What was only handed out counts until the drain has passed.
+// workChanged takes in what remains of leader work. What was only handed out counts until the drain has passed, and no
+// more once the machine stands again.
 func (m *Machine) workChanged(now clock.Reading, w Work) {
-	if w == HandedOut && m.state != Draining && m.handedOutFor(now) <= 0 {
+	if w == HandedOut && m.state != Draining && (m.handedOutFor(now) <= 0 || m.state != Overrun && m.state != Off) {
 		w = NoWork
 	}
 	m.work = w
