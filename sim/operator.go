@@ -51,7 +51,8 @@ func (w *World) editTTL() bool {
 }
 
 // misled reports whether n may lead beside other because somebody shortened the TTL in the record of other's term, and
-// n, or somebody who led between the two, never saw the longer one. Nothing protects against that.
+// n, or somebody who took the seat between the two, if only to give it back, never saw the longer one. Nothing protects
+// against that.
 func (w *World) misled(n, other *node) bool {
 	st := other.known.state
 	if !w.edited || st == nil {
@@ -59,6 +60,12 @@ func (w *World) misled(n, other *node) bool {
 	}
 	for i := range w.terms {
 		if t := &w.terms[i]; t.token > st.record.Token && w.shortened(t, st, other.cfg.TTL) {
+			return true
+		}
+	}
+	for _, taken := range w.store.states {
+		a := &taken.attempt
+		if taken.origin == byBid && a.over > 0 && a.over == st.record.Token && a.shown < other.cfg.TTL {
 			return true
 		}
 	}
