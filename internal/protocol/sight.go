@@ -177,6 +177,12 @@ func (s *sight) judgeMissing(snap Snapshot) verdict {
 	return newer
 }
 
+// sameState reports whether two snapshots are of one state, as a swap sees it. The absence of a record has no version,
+// and is another under another floor.
+func sameState(a, b Snapshot) bool {
+	return a.Version == b.Version && (a.Exists() || a.Record.Token == b.Record.Token)
+}
+
 // sameMark reports whether two snapshots bear the same mark, so that a count of one goes on with the other.
 func sameMark(a, b Snapshot) bool {
 	return a.Exists() == b.Exists() && a.Record.compare(b.Record) == 0 && a.Record.Session == b.Record.Session
@@ -211,17 +217,17 @@ func (s *sight) paused() bool {
 // token is the highest token of the history that newest stands for.
 func (s *sight) token() uint64 { return s.newest.Record.Token }
 
-// conflicted notes that a write found another version than the expected one.
-func (s *sight) conflicted(version string) {
-	s.replaced, s.denied = version, 0
-	s.newestOut = s.newestOut || version == s.newest.Version
+// conflicted notes that a write found another state than the expected one.
+func (s *sight) conflicted(base Snapshot) {
+	s.replaced, s.denied = base.Version, 0
+	s.newestOut = s.newestOut || sameState(s.newest, base)
 }
 
 // proved reports whether a conflict has proved that snap is gone. Of the absence of a record that holds only as long
 // as the floor is the same.
 func (s *sight) proved(snap Snapshot) bool {
 	if !snap.Exists() {
-		return s.newestOut && !s.newest.Exists() && snap.Record.Token == s.newest.Record.Token
+		return s.newestOut && sameState(s.newest, snap)
 	}
 	return snap.Version == s.replaced || s.newestOut && snap.Version == s.newest.Version ||
 		slices.Contains(s.past, snap.Version)
