@@ -191,7 +191,9 @@ func (w *World) vacancyBound(old *node, successor string) time.Duration {
 		if wait := n.cfg.PriorityDelay + n.cfg.BidSpread; successor == "" && wait > 0 {
 			d = w.trueTime(wait) + w.roundTrips(1) // a look may be under way when the wait is over
 		}
-		if !w.pushes() {
+		if w.pushes() {
+			d += w.roundTrips(1) / 2 // a look may be under way when the push comes
+		} else {
 			d += w.trueTime(n.cfg.PollEvery) + w.roundTrips(1)
 		}
 		if best < 0 || d < best {
