@@ -2,7 +2,8 @@ package sim
 
 // excused reports whether two leaderships may overlap because the store lost writes: for those who knew no better
 // there is no protection. x and y are the states of the record that they rest on. Their histories parted when the
-// store went back; the one that came later is excused only if somebody in it bid who could not know of the other.
+// store went back; the one that came later is excused only if somebody in it bid, or renewed its own lease, who could
+// not know of the other.
 func (w *World) excused(x, y *state) bool {
 	if x == nil || y == nil || ancestor(x, y) || ancestor(y, x) {
 		return false
@@ -16,11 +17,23 @@ func (w *World) excused(x, y *state) bool {
 		earlier, later = y, x
 	}
 	for st := later; st != fork && st != nil; st = st.parent {
-		if tookOver(st) && !knew(st, earlier, fork) {
+		if tookOver(st) && !knew(st, earlier, fork) || st.origin == byRenewal && unaware(st, earlier, fork) {
 			return true
 		}
 	}
 	return false
+}
+
+// unaware reports whether the process that renewed had seen nothing of the lost branch when it sent the renewal: a
+// leader whose successor's bid was lost, and whose record stands again.
+func unaware(renewal, lost, fork *state) bool {
+	a := &renewal.attempt
+	for st := lost; st != fork && st != nil; st = st.parent {
+		if g := a.session.sighting(st); g.known && g.firstAt <= a.sent.at {
+			return false
+		}
+	}
+	return true
 }
 
 // tookOver reports whether a state was written over a record that was not the writer's own.
