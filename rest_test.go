@@ -328,7 +328,7 @@ func TestWatchThatEndsItsGoroutineIsSetUpAgain(t *testing.T) {
 		e := newExiting(store)
 		e.exits.Store(1)
 		c, _ := start(t, e, "a")
-		time.Sleep(ttl / 2) // before the watch would be found silent
+		time.Sleep(10 * ttl)
 		if e.exits.Load() >= 0 {
 			t.Error("it was not")
 		}

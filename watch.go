@@ -3,7 +3,6 @@ package tenure
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/tenure-go/tenure/internal/protocol"
 )
@@ -28,33 +27,46 @@ func (s *stint) startWatch() {
 	w, old := &watch{quit: quit, done: make(chan struct{})}, s.watch
 	s.watch = w
 	go func() {
-		defer close(w.done)
-		defer quit() // the watch itself does not end with the context of its set-up
 		if old != nil {
 			old.stop()
 		}
-		w.setUp(ctx, s.c, watcher)
+		w.run(ctx, s.c, watcher)
 	}()
+}
+
+// run sets the watch up. It goes on with another goroutine if the store has ended this one.
+func (w *watch) run(ctx context.Context, c *Candidate, watcher Watcher) {
+	returned := false
+	defer func() {
+		if returned {
+			w.quit() // the watch itself does not end with the context of its set-up
+			close(w.done)
+			return
+		}
+		c.deliver(Snapshot{}, errCallGoexit)
+		go func() {
+			_ = sleep(ctx, c.config.PollEvery)
+			w.run(ctx, c, watcher)
+		}()
+	}()
+	w.setUp(ctx, c, watcher)
+	returned = true
 }
 
 // setUp tries until it succeeds. What the store does about a watch once it stands is the store's concern.
 func (w *watch) setUp(ctx context.Context, c *Candidate, watcher Watcher) {
-	for {
+	for ctx.Err() == nil {
 		bounded, cancel := context.WithTimeout(ctx, c.config.TTL)
-		r := <-begin(func() (func(), error) { return watcher.Watch(bounded, c.election, c.deliver) })
+		stop, err := watcher.Watch(bounded, c.election, c.deliver)
 		cancel()
-		if r.err == nil {
+		if err == nil {
 			w.mu.Lock()
-			w.cancel = r.value
+			w.cancel = stop
 			w.mu.Unlock()
 			return
 		}
-		c.deliver(Snapshot{}, r.err)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(c.config.PollEvery):
-		}
+		c.deliver(Snapshot{}, err)
+		_ = sleep(ctx, c.config.PollEvery)
 	}
 }
 

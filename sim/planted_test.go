@@ -398,7 +398,7 @@ var planted = []plantedBug{
 	},
 	{
 		name: "drain counted by the clock that ran furthest", rules: "S8,S1", file: "draining.go",
-		edits: []edit{{"return m.cfg.Drain - (now.Mono - m.term.ended.Mono)", "left := m.cfg.Drain - now.Since(m.term.ended)"}},
+		edits: []edit{{"return m.cfg.Drain - (now.Mono - m.term.ended.Mono)", "return m.cfg.Drain - now.Since(m.term.ended)"}},
 	},
 	{
 		name: "TTL shortened by hand shortens the wait", rules: "S10,S1", file: "sight.go",

@@ -11,7 +11,7 @@ type call struct {
 	busy    bool
 	load    bool
 	purpose Purpose
-	base    Snapshot // what a write expects
+	base    identity // of what a write expects
 	sent    time.Duration
 }
 
@@ -28,7 +28,7 @@ func (m *Machine) load(now clock.Reading, timeout time.Duration, reason string) 
 // write swaps base for r, which gets a number of its own.
 func (m *Machine) write(now clock.Reading, base Snapshot, r Record, p Purpose, timeout time.Duration, reason string) {
 	r = m.attempts.begin(r, now, m.fresh.Uint64())
-	m.call = call{busy: true, purpose: p, base: base, sent: now.Mono}
+	m.call = call{busy: true, purpose: p, base: base.identity(), sent: now.Mono}
 	m.emit(Effect{Do: Write, Base: base, Record: r, Purpose: p, Timeout: timeout, Token: r.Token, Reason: reason})
 }
 
@@ -72,7 +72,7 @@ func (m *Machine) wrote(now clock.Reading, in Input) {
 // lost or that the library under the store repeated, so only a fresh look tells (S7).
 func (m *Machine) conflict(now clock.Reading, done call) {
 	m.sight.conflicted(done.base)
-	if !sameState(m.sight.newest, done.base) && !m.sight.hasGap {
+	if m.sight.newest.identity() != done.base && !m.sight.hasGap {
 		return // a newer record has arrived in the meantime, and was judged
 	}
 	m.reload, m.term.doubts, m.term.fromGap = true, 0, false

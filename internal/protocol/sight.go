@@ -177,10 +177,18 @@ func (s *sight) judgeMissing(snap Snapshot) verdict {
 	return newer
 }
 
-// sameState reports whether two snapshots are of one state, as a swap sees it. The absence of a record has no version,
-// and is another under another floor.
-func sameState(a, b Snapshot) bool {
-	return a.Version == b.Version && (a.Exists() || a.Record.Token == b.Record.Token)
+// identity tells states apart as a swap does. The absence of a record has no version, and is another under another
+// floor.
+type identity struct {
+	version string
+	floor   uint64
+}
+
+func (s Snapshot) identity() identity {
+	if s.Exists() {
+		return identity{version: s.Version}
+	}
+	return identity{floor: s.Record.Token}
 }
 
 // sameMark reports whether two snapshots bear the same mark, so that a count of one goes on with the other.
@@ -218,16 +226,16 @@ func (s *sight) paused() bool {
 func (s *sight) token() uint64 { return s.newest.Record.Token }
 
 // conflicted notes that a write found another state than the expected one.
-func (s *sight) conflicted(base Snapshot) {
-	s.replaced, s.denied = base.Version, 0
-	s.newestOut = s.newestOut || sameState(s.newest, base)
+func (s *sight) conflicted(base identity) {
+	s.replaced, s.denied = base.version, 0
+	s.newestOut = s.newestOut || s.newest.identity() == base
 }
 
 // proved reports whether a conflict has proved that snap is gone. Of the absence of a record that holds only as long
 // as the floor is the same.
 func (s *sight) proved(snap Snapshot) bool {
 	if !snap.Exists() {
-		return s.newestOut && sameState(s.newest, snap)
+		return s.newestOut && s.newest.identity() == snap.identity()
 	}
 	return snap.Version == s.replaced || s.newestOut && snap.Version == s.newest.Version ||
 		slices.Contains(s.past, snap.Version)

@@ -39,7 +39,7 @@ func TestSightOrdersSnapshots(t *testing.T) {
 		if v := s.observe(0, held("v2", 5, 10), false); v != newer {
 			t.Errorf("first sight is %v", v)
 		}
-		s.conflicted(held("v0", 4, 1))
+		s.conflicted(identity{version: "v0"})
 		if got := s.observe(time.Second, test.snap, false); got != test.want {
 			t.Errorf("%s: verdict %v, want %v", test.name, got, test.want)
 		}
@@ -71,7 +71,7 @@ func TestSightKeepsAGapBesideTheNewest(t *testing.T) {
 	if o := s.opening(&b); o.at != time.Second+b.Wait(storyTTL) || o.base.Version != "v2" {
 		t.Errorf("with a missing record after one that is held: %+v", o)
 	}
-	s.conflicted(held("v2", 5, 1))
+	s.conflicted(identity{version: "v2"})
 	if o := s.opening(&b); o.at != 2*time.Second+b.Wait(3*storyTTL) || o.base.Exists() {
 		t.Errorf("once the newest is known to be gone: %+v", o)
 	}
@@ -119,11 +119,11 @@ func TestSightTellsAbsencesByTheirFloor(t *testing.T) {
 	missing := func(floor uint64) Snapshot { return Snapshot{Record: Record{Token: floor}} }
 	s.observe(0, missing(1), false)
 	s.observe(time.Second, missing(3), true)
-	s.conflicted(missing(1))
+	s.conflicted(missing(1).identity())
 	if v := s.observe(2*time.Second, missing(3), false); v != same || s.gone() {
 		t.Errorf("the absence that was not written over: verdict %v, gone: %v", v, s.gone())
 	}
-	s.conflicted(missing(3))
+	s.conflicted(missing(3).identity())
 	if v := s.observe(3*time.Second, missing(3), false); v != stale || !s.gone() {
 		t.Errorf("the absence that was: verdict %v, gone: %v", v, s.gone())
 	}
