@@ -416,7 +416,8 @@ func (w *World) applied(c *call, old, st *state) {
 	if c.purpose == protocol.Renew && (old.record.Session != st.record.Session || old.record.Token != st.record.Token) {
 		w.fail(S5, node, "a renewal of term %d replaces a record of term %d of another", st.record.Token, old.record.Token)
 	}
-	if at := c.attempt.sent.at; c.purpose == protocol.Bid && at >= c.session.began && at <= c.session.ended && !w.forked {
+	known := !w.forked && !w.edited // a seat that was free by an edited TTL may not be free to be vacated by the real one
+	if at := c.attempt.sent.at; c.purpose == protocol.Bid && at >= c.session.began && at <= c.session.ended && known {
 		w.fail(S11, node, "a bid lands after its candidate was done")
 	}
 	w.accepted(c, st)

@@ -79,6 +79,14 @@ func (a *attempts) dropLast() {
 	}
 }
 
+// disown forgets the attempt that made r as one that a lease can be counted from.
+func (a *attempts) disown(r Record) {
+	a.inFlight = slices.DeleteFunc(a.inFlight, func(t attempt) bool { return t.made(r) })
+	if a.won.made(r) {
+		a.won = attempt{}
+	}
+}
+
 // settle ends all doubt: the record r is newer than whatever was seen before.
 func (a *attempts) settle(r Record) {
 	if won, ok := a.landed(r); ok {

@@ -25,8 +25,12 @@ func (m *Machine) load(now clock.Reading, timeout time.Duration, reason string) 
 	m.emit(Effect{Do: Load, Timeout: timeout, Reason: reason})
 }
 
-// write swaps base for r, which gets a number of its own.
+// write swaps base for r, which gets a number of its own. Who writes over a bid of its own without having led by it never
+// will, whatever comes of the write: a read that lags may show the bid again when somebody else has the seat.
 func (m *Machine) write(now clock.Reading, base Snapshot, r Record, p Purpose, timeout time.Duration, reason string) {
+	if p != Renew && base.Record.Session == m.cfg.Session {
+		m.attempts.disown(base.Record)
+	}
 	r = m.attempts.begin(r, now, m.fresh.Uint64())
 	m.call = call{busy: true, purpose: p, base: base.identity(), sent: now.Mono}
 	m.emit(Effect{Do: Write, Base: base, Record: r, Purpose: p, Timeout: timeout, Token: r.Token, Reason: reason})

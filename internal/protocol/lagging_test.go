@@ -55,6 +55,37 @@ func TestL3LaggingReadsDeposeNobody(t *testing.T) {
 	}
 }
 
+// S1: a bid that landed while its candidate stopped, and was written over since, is not led by, even if the outcome of
+// that write is unknown and a read that lags shows the bid again.
+func TestS1BidThatWasGivenBackIsNotLedBy(t *testing.T) {
+	for _, outcome := range []Outcome{Unknown, OK} {
+		s := newScript(t, nil)
+		bid := written("v1", s.bids())
+		s.step(at(time.Second), Input{Kind: Wrote, Outcome: Unknown})
+		s.step(at(time.Second), Input{Kind: Stop})
+		s.step(at(2*time.Second), Input{Kind: Tick})
+		s.must(Load)
+		s.step(at(2*time.Second), Input{Kind: Loaded, Snapshot: bid})
+		release := s.must(Write)
+		s.step(at(2*time.Second), Input{Kind: Wrote, Outcome: outcome, Snapshot: written("v2", release)})
+		for now := 2 * time.Second; s.State() != Off; now += 100 * time.Millisecond {
+			if _, ok := s.did(Load); ok {
+				s.step(at(now), Input{Kind: Loaded, Outcome: Unknown})
+			}
+			s.step(at(now), Input{Kind: Tick})
+		}
+		now := at(3 * time.Second)
+		s.step(now, Input{Kind: Stand})
+		if _, ok := s.did(Load); !ok {
+			s.step(now, Input{Kind: Tick})
+		}
+		s.step(now, Input{Kind: Loaded, Snapshot: bid})
+		if s.State() == Leading {
+			t.Errorf("after a release with the outcome %v it leads by the bid again", outcome)
+		}
+	}
+}
+
 // L4: an older state of the leader's own term to which the store has gone back is renewed from, if it stays.
 func TestL4OwnTermGoesOnFromWhatTheStoreWentBackTo(t *testing.T) {
 	s := newScript(t, nil)
