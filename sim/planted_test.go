@@ -76,6 +76,7 @@ var planted = []plantedBug{
 		edits: []edit{{
 			"	case !m.held() && r.Token <= m.term.token:\n", "	case false:\n",
 		}},
+		more: []patch{{"calls.go", []edit{{"		m.attempts.disown(base.Record)\n", ""}}}}, // which catches most of it
 	},
 	{
 		name: "released whosever it is", rules: "S10", file: "draining.go",
