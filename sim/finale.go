@@ -192,7 +192,7 @@ func (w *World) vacancyBound(old *node, successor string) time.Duration {
 			d = w.trueTime(wait) + w.roundTrips(1) // a look may be under way when the wait is over
 		}
 		if w.pushes() {
-			d += w.roundTrips(1) / 2 // a look may be under way when the push comes
+			d += w.roundTrips(3) / 2 // a look may be under way when the push comes, and show what was before
 		} else {
 			d += w.trueTime(n.cfg.PollEvery) + w.roundTrips(1)
 		}

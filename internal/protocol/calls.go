@@ -10,6 +10,7 @@ import (
 type call struct {
 	busy    bool
 	load    bool
+	crossed bool // another state of the same mark was pushed since the load was sent
 	purpose Purpose
 	base    identity // of what a write expects
 	sent    time.Duration
@@ -25,8 +26,8 @@ func (m *Machine) load(now clock.Reading, timeout time.Duration, reason string) 
 	m.emit(Effect{Do: Load, Timeout: timeout, Reason: reason})
 }
 
-// write swaps base for r, which gets a number of its own. Who writes over a bid of its own without having led by it never
-// will, whatever comes of the write: a read that lags may show the bid again when somebody else has the seat.
+// write swaps base for r, which gets a number of its own. Who writes over a bid of its own without having led by it
+// never will, whatever comes of the write: a read that lags may show the bid again when somebody else has the seat.
 func (m *Machine) write(now clock.Reading, base Snapshot, r Record, p Purpose, timeout time.Duration, reason string) {
 	if p != Renew && base.Record.Session == m.cfg.Session {
 		m.attempts.disown(base.Record)
@@ -42,7 +43,7 @@ func (m *Machine) loaded(now clock.Reading, in Input) {
 	m.call = call{}
 	if in.Outcome == OK {
 		m.failures, m.reload, m.confirm = 0, false, false
-		m.learn(now, in.Snapshot)
+		m.learn(now, in.Snapshot, done.crossed)
 	} else {
 		m.failed(now, in, done)
 		if m.aim == try && m.state == Standing {

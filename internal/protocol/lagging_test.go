@@ -86,6 +86,26 @@ func TestS1BidThatWasGivenBackIsNotLedBy(t *testing.T) {
 	}
 }
 
+// L1: a look that was sent before a push came does not show that what was pushed is past.
+func TestL1LookThatAPushHasCrossedIsRepeated(t *testing.T) {
+	s := newScript(t, func(c *Config) { c.Watch = true })
+	free := Snapshot{Version: "v2", Record: Record{Token: 5, Renewals: 3, TTL: storyTTL}}
+	paused := free
+	paused.Version, paused.Record.Paused = "v1", true
+	s.step(at(0), Input{Kind: Stand})
+	s.step(at(0), Input{Kind: Pushed, Snapshot: paused})
+	now := time.Duration(0)
+	for sent := false; !sent && now < 3*storyTTL; _, sent = s.did(Load) {
+		now += storyTTL / 100
+		s.step(at(now), Input{Kind: Tick})
+	}
+	s.step(at(now), Input{Kind: Pushed, Snapshot: free})
+	s.step(at(now), Input{Kind: Loaded, Snapshot: paused})
+	s.must(Load)
+	s.step(at(now), Input{Kind: Loaded, Snapshot: free})
+	s.must(Write)
+}
+
 // L4: an older state of the leader's own term to which the store has gone back is renewed from, if it stays.
 func TestL4OwnTermGoesOnFromWhatTheStoreWentBackTo(t *testing.T) {
 	s := newScript(t, nil)

@@ -18,6 +18,7 @@ func (m *Machine) pushed(now clock.Reading, s Snapshot) {
 	hadGap, wasPaused := m.sight.hasGap, m.sight.newest.Record.Paused
 	switch m.see(now, s, true) {
 	case same:
+		m.call.crossed = true
 		if s.Record.Paused != wasPaused && !m.confirm {
 			m.confirm, m.confirmAt = true, now.Mono+m.share(m.cfg.PollEvery)
 		}
@@ -42,9 +43,13 @@ func (m *Machine) watchLost(now clock.Reading) {
 	}
 }
 
-// learn takes in what a Load has shown.
-func (m *Machine) learn(now clock.Reading, s Snapshot) {
-	switch m.see(now, s, false) {
+// learn takes in what a Load has shown. One that was crossed by a push tells as little about the order of two states of
+// one mark as the push does, and is repeated.
+func (m *Machine) learn(now clock.Reading, s Snapshot, crossed bool) {
+	before := m.sight.newest.Version
+	switch m.see(now, s, crossed) {
+	case same:
+		m.reload = m.reload || crossed && s.Version != before
 	case stale:
 		m.learnPast(now, s)
 	case lower:

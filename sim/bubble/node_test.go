@@ -111,17 +111,23 @@ func (n *node) fallAsleep() bool {
 func (n *node) act(by string, ask func() (tenure.Term, bool)) *act {
 	for {
 		n.awake()
-		n.mu.Lock()
-		if n.waking != nil {
-			n.mu.Unlock()
-			continue
+		if a, asked := n.actNow(by, ask); asked {
+			return a
 		}
-		defer n.mu.Unlock()
-		if term, ok := ask(); ok {
-			return n.h.referee.begin(n, term, by)
-		}
-		return nil
 	}
+}
+
+// actNow asks unless the machine is suspended.
+func (n *node) actNow(by string, ask func() (tenure.Term, bool)) (a *act, asked bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.waking != nil {
+		return nil, false
+	}
+	if term, ok := ask(); ok {
+		a = n.h.referee.begin(n, term, by)
+	}
+	return a, true
 }
 
 // start has the node stand, in one of the ways that there are, until halt.
