@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	osexec "os/exec"
@@ -207,5 +209,58 @@ func testDemoKilled(t *testing.T) {
 	}
 	if left := p.leftBehind(t); len(left) > 0 {
 		t.Errorf("%q is left behind", left)
+	}
+}
+
+// A node that is frozen within a transaction of SQLite keeps everybody from writing. It is thawed, and the demo goes on.
+func TestDemoOfANodeThatIsFrozenWithALock(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "elections.db")
+	p := startDemo(t, "--store", "sqlite://"+file, "--for", "4s", "--ttl", "1s", "--faults", "freeze")
+	over := make(chan struct{})
+	released := make(chan error, 1)
+	go func() { released <- p.lockWhileFrozen(file, over) }()
+	code := p.end()
+	close(over)
+	if err := <-released; code != 0 || err != nil || !strings.Contains(strings.Join(p.output, "\n"), "thaw") {
+		t.Errorf("the demo ended with %d, %v:\n%s", code, err, strings.Join(p.output, "\n"))
+	}
+}
+
+// frozen returns the PID of a node that is stopped, zero if none is.
+func (p *demoProcess) frozen() int {
+	for _, pid := range p.nodes() {
+		if kernelState(pid) == "T" {
+			return pid
+		}
+	}
+	return 0
+}
+
+// lockWhileFrozen locks the database in the place of the first node that is frozen, for as long as it is.
+func (p *demoProcess) lockWhileFrozen(file string, over <-chan struct{}) error {
+	db, err := sql.Open("sqlite", "file:"+file)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	holder := 0
+	for locked := false; ; {
+		switch {
+		case holder == 0:
+			holder = p.frozen()
+		case !locked:
+			_, err := db.Exec("BEGIN IMMEDIATE")
+			locked = err == nil
+		case kernelState(holder) != "T":
+			_, err := db.Exec("ROLLBACK")
+			return err
+		}
+		select {
+		case <-over:
+			return errors.New("no node was frozen and thawed")
+		case <-time.After(5 * time.Millisecond):
+		}
 	}
 }

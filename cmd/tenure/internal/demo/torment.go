@@ -96,14 +96,23 @@ func (s *stage) kill(m *member) {
 func shortestFreeze(ttl time.Duration) time.Duration { return 6 * ttl / 5 }
 func longestFreeze(ttl time.Duration) time.Duration  { return 2 * ttl }
 
+// blockedAfter is when a frozen node is thawed though nobody has followed it: one that was frozen within a transaction
+// of SQLite keeps everybody from writing.
+func blockedAfter(ttl time.Duration) time.Duration { return 4 * ttl }
+
 func (s *stage) freezeLeader(ctx context.Context) {
 	lasts := shortestFreeze(s.TTL) + s.upTo(longestFreeze(s.TTL)-shortestFreeze(s.TTL))
 	lasts = max(shortestFreeze(s.TTL), min(lasts, s.For-s.now()))
 	leader, token, at := s.onLeader("freeze")
 	s.freeze(leader)
-	if !s.contested {
+	failures := s.failures
+	switch {
+	case !s.contested:
 		s.conclude("→ nobody else is there to lead")
-	} else {
+	case !s.until(ctx, blockedAfter(s.TTL), func() bool { return s.successor(token) != nil }) &&
+		s.goesOn(ctx) && s.failures > failures:
+		s.conclude("→ nobody else can lead: the store fails, and may be locked by the node that is frozen")
+	default:
 		s.follow(ctx, at, token, &s.times.afterFreeze)
 	}
 	s.pass(ctx, lasts-guard.Now().Sub(at))
