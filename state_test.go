@@ -3,6 +3,7 @@ package tenure_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,4 +130,32 @@ func TestStatusTellsWhatAHandOverWaitedFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// State agrees with IsLeader at every instant at which anybody could ask.
+func TestStateAgreesWithIsLeader(t *testing.T) {
+	bubble(t, func(t *testing.T, store *memory.Store) {
+		var asked atomic.Pointer[tenure.Candidate]
+		var asking atomic.Bool
+		began := time.Now()
+		read := func() (mono, wall time.Duration) {
+			if c := asked.Load(); c != nil && !asking.Swap(true) {
+				before, state, after := c.IsLeader(), c.State(), c.IsLeader()
+				if before && after && state != tenure.StateLeader {
+					t.Errorf("IsLeader says yes, and State %v", state)
+				}
+				asking.Store(false)
+			}
+			return time.Since(began), time.Since(began)
+		}
+		c, _ := candidate(t, store, "a", tenure.WithClock(read))
+		asked.Store(c)
+		for range 3 {
+			if won, err := c.TryAcquire(t.Context()); !won || err != nil {
+				t.Fatalf("TryAcquire = %v, %v", won, err)
+			}
+			time.Sleep(ttl)
+			stop(t, c)
+		}
+	})
 }

@@ -46,14 +46,14 @@ func (s State) String() string {
 // nothing, so that it delays no hand-over: it is the way to look, for probes, metrics and displays. Whoever acts on the
 // answer asks [Candidate.IsLeader], or better [Candidate.RunIfLeader].
 func (c *Candidate) State() State {
-	s := State(c.state.Load())
-	if s != StateLeader {
+	// Not by what the goroutine has noted: it may not have got round to that when IsLeader says yes already.
+	if l := c.current.Load(); l != nil && l.trust.holds() {
+		return StateLeader
+	}
+	if s := State(c.state.Load()); s != StateLeader {
 		return s
 	}
-	if l := c.current.Load(); !l.trust.holds() {
-		return StateDraining
-	}
-	return StateLeader
+	return StateDraining
 }
 
 // HandOver tells how long a candidate took to give its seat back.
