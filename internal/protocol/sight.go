@@ -22,7 +22,6 @@ type sight struct {
 
 	gap      Snapshot
 	gapSince time.Duration // first sight of the gap's mark
-	gapTTL   time.Duration // the longest TTL seen with the gap's token
 	hasGap   bool
 
 	ttl     time.Duration // the longest TTL seen with newest's token: one that was shortened by hand shortens no wait
@@ -77,9 +76,6 @@ func (s *sight) renew(now time.Duration, snap Snapshot) {
 	if sameToken(s.newest, snap) {
 		ttl = max(ttl, s.ttl)
 	}
-	if s.hasGap && sameToken(s.gap, snap) {
-		ttl = max(ttl, s.gapTTL)
-	}
 	*s = sight{
 		known: true, newest: snap, since: now, freeSince: now, heard: now,
 		ttl: ttl, longest: s.longest, highest: s.highest,
@@ -111,10 +107,6 @@ func (s *sight) wentBack(now time.Duration, snap Snapshot) {
 	if !s.hasGap || !sameMark(s.gap, snap) {
 		s.gapSince = now
 	}
-	if !s.hasGap || !sameToken(s.gap, snap) {
-		s.gapTTL = 0
-	}
-	s.gapTTL = max(s.gapTTL, snap.Record.TTL)
 	s.gap, s.hasGap = snap, true
 }
 
