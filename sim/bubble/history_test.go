@@ -125,8 +125,8 @@ func (h *history) disturb(n *node) {
 		})
 		n.judge(n.candidate.Resign(ctx))
 	case 9:
-		if err := n.candidate.TransferTo(ctx, "n1"); n.candidate.ID() != "n1" { // nobody transfers to themselves
-			n.judge(err)
+		if to := h.nodes[h.dice.one(len(h.nodes))].candidate.ID(); to != n.candidate.ID() {
+			n.judge(n.candidate.TransferTo(ctx, to))
 		}
 	case 10, 11:
 		n.halt()

@@ -178,7 +178,7 @@ func (n *node) halt() {
 	n.mustBeAtRest()
 }
 
-// mustBeAtRest checks that nothing of the candidate runs, and that the store does not say that it leads.
+// mustBeAtRest checks that nothing of the candidate runs: no call, no callback, no leader work.
 func (n *node) mustBeAtRest() {
 	if calls, others := n.link.inside.Load(), n.company.inside.Load(); calls+others > 0 {
 		n.h.violated(fmt.Sprintf("%s has stopped, and %d calls to the store and %d others run", n.id, calls, others))

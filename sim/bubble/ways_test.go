@@ -75,15 +75,12 @@ func (n *node) follow(ctx context.Context, term tenure.Term) {
 		if pause(ctx, n.h.ttl/20) != nil {
 			return
 		}
-		if n.settled() && !term.Valid() && pause(ctx, n.h.ttl/50) == nil && n.settled() {
+		if !n.asleep.Load() && !term.Valid() && pause(ctx, n.h.ttl/50) == nil && !n.asleep.Load() {
 			n.h.violated(fmt.Sprintf("the term %d of %s is over, and its context goes on", term.Token, n.id))
 			return
 		}
 	}
 }
-
-// settled reports whether the machine has been awake for a while, and its clocks were left alone.
-func (n *node) settled() bool { return !n.asleep.Load() }
 
 // asks stands by Start, and acts upon each yes of IsLeader for a while.
 func (n *node) asks(ctx context.Context) error {
